@@ -1,0 +1,22 @@
+# muster_library(NAME DEPS ...): the static library of one folder of src/; sources are the folder's .cc files.
+function(muster_library name)
+  cmake_parse_arguments(ARG "" "" "DEPS;LIBS" ${ARGN})
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS *.cc)
+  add_library(muster_${name} STATIC ${sources})
+  target_include_directories(muster_${name} PUBLIC ${CMAKE_SOURCE_DIR}/include ${CMAKE_SOURCE_DIR}/src)
+  list(TRANSFORM ARG_DEPS PREPEND muster_)
+  target_link_libraries(muster_${name} PUBLIC muster_options ${ARG_DEPS} ${ARG_LIBS})
+endfunction()
+
+# muster_test(NAME DEPS ...): one test binary per folder of tests/, named <folder>_test.
+function(muster_test name)
+  cmake_parse_arguments(ARG "" "LABEL" "DEPS;LIBS" ${ARGN})
+  file(GLOB sources CONFIGURE_DEPENDS *.cc)
+  add_executable(${name}_test ${sources})
+  list(TRANSFORM ARG_DEPS PREPEND muster_)
+  target_include_directories(${name}_test PRIVATE ${CMAKE_SOURCE_DIR})
+  target_compile_definitions(${name}_test PRIVATE MUSTER_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
+  target_link_libraries(${name}_test PRIVATE ${ARG_DEPS} ${ARG_LIBS} muster_options GTest::gtest GTest::gmock GTest::gtest_main)
+  include(GoogleTest)
+  gtest_discover_tests(${name}_test TEST_PREFIX ${name}. DISCOVERY_TIMEOUT 60 PROPERTIES LABELS "${ARG_LABEL}")
+endfunction()
