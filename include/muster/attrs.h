@@ -1,0 +1,175 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "muster/tensor.h"
+
+namespace muster {
+
+// Attributes: what a node knows at graph-building time, one small struct per family of operations.
+
+enum class DataFormat : uint8_t { kNHWC, kNCHW };
+enum class Padding : uint8_t { kSame, kValid, kExplicit };
+enum class PadMode : uint8_t { kConstant, kReflect, kSymmetric };
+enum class Activation : uint8_t { kNone, kRelu };
+
+struct NoAttrs {};
+
+struct PlaceholderAttrs {
+  DType dtype;
+  Shape shape;
+};
+
+struct ConstAttrs {
+  Tensor value;  // row-major on the host; never written
+};
+
+// Fill: every element is "value", converted to dtype.
+struct FillAttrs {
+  DType dtype;
+  Shape shape;
+  double value = 0;
+};
+
+struct VariableAttrs {
+  DType dtype;
+  Shape shape;
+};
+
+struct CastAttrs {
+  DType to;
+};
+
+// Reshape, BroadcastTo: the target shape.
+struct ShapeAttrs {
+  Shape shape;
+};
+
+// Transpose: output axis i is input axis perm[i].
+struct TransposeAttrs {
+  std::vector<int> perm;
+};
+
+// ExpandDims, Concat, Pack, ArgMax: one axis, already made non-negative.
+struct AxisAttrs {
+  int axis = 0;
+};
+
+// Split: the sizes of the pieces along the axis.
+struct SplitAttrs {
+  int axis = 0;
+  std::vector<int64_t> sizes;
+};
+
+// Squeeze: the removed axes, ascending.
+struct SqueezeAttrs {
+  std::vector<int> axes;
+};
+
+struct SliceAttrs {
+  std::vector<int64_t> begin, size;
+};
+
+// Pad, MirrorPadGrad: elements before and after each axis.
+struct PadAttrs {
+  std::vector<std::pair<int64_t, int64_t>> paddings;
+  PadMode mode = PadMode::kConstant;
+  double constant = 0;
+};
+
+struct TileAttrs {
+  std::vector<int64_t> multiples;
+};
+
+// Sum, Mean, Max, Min: reduced axes, non-negative and ascending.
+struct ReduceAttrs {
+  std::vector<int> axes;
+  bool keep_dims = false;
+};
+
+struct MatMulAttrs {
+  bool transpose_a = false, transpose_b = false;
+  Activation activation = Activation::kNone;  // _FusedMatMul only
+};
+
+// Conv2D and DepthwiseConv2dNative with their gradients. Heights come before widths. A Conv2D whose filter has fewer
+// input channels than the input is grouped, as in TensorFlow.
+struct ConvAttrs {
+  std::array<int64_t, 2> strides{1, 1};
+  std::array<int64_t, 2> dilations{1, 1};
+  Padding padding = Padding::kSame;
+  std::array<int64_t, 4> explicit_paddings{};  // top, bottom, left, right; read only when padding is kExplicit
+  DataFormat data_format = DataFormat::kNHWC;
+  Shape target_shape;                          // gradients only: the shape of the input or filter they produce
+  Activation activation = Activation::kNone;   // _FusedConv2D only
+};
+
+struct PoolAttrs {
+  std::array<int64_t, 2> ksize{1, 1};
+  std::array<int64_t, 2> strides{1, 1};
+  Padding padding = Padding::kValid;
+  std::array<int64_t, 4> explicit_paddings{};
+  DataFormat data_format = DataFormat::kNHWC;
+  Shape target_shape;  // AvgPoolGrad only: the shape of the pooled input
+};
+
+struct BatchNormAttrs {
+  double epsilon = 1e-4;
+  bool is_training = true;
+  DataFormat data_format = DataFormat::kNHWC;
+  Activation activation = Activation::kNone;  // the fused kinds only
+  bool has_side_input = false;                // the fused kinds only
+};
+
+struct BiasAddAttrs {
+  DataFormat data_format = DataFormat::kNHWC;
+};
+
+// y = x / (bias + alpha * sum of x^2 over 2*depth_radius+1 channels)^beta, along the last axis.
+struct LRNAttrs {
+  int depth_radius = 5;
+  double bias = 1, alpha = 1, beta = 0.5;
+  DataFormat data_format = DataFormat::kNHWC;
+};
+
+// TopK, InTopK.
+struct TopKAttrs {
+  int k = 1;
+};
+
+struct OneHotAttrs {
+  int64_t depth = 0;
+  double on_value = 1, off_value = 0;
+  DType dtype = DType::kFloat32;
+};
+
+// The random operations. The stream is keyed by (graph seed, this seed, node name, step, element).
+// minval and maxval belong to RandomUniformInt: integers in [minval, maxval).
+struct RandomAttrs {
+  DType dtype = DType::kFloat32;
+  Shape shape;
+  int64_t seed = 0;
+  int64_t minval = 0, maxval = 0;
+};
+
+// The Apply* operations.
+struct ApplyAttrs {
+  bool use_nesterov = false;
+};
+
+// _Send, _Recv: the channel's number in the plan, and for _Recv what arrives.
+struct ChannelAttrs {
+  int channel = -1;
+  TensorDesc desc;
+};
+
+using Attrs = std::variant<NoAttrs, PlaceholderAttrs, ConstAttrs, FillAttrs, VariableAttrs, CastAttrs, ShapeAttrs,
+                           TransposeAttrs, AxisAttrs, SplitAttrs, SqueezeAttrs, SliceAttrs, PadAttrs, TileAttrs,
+                           ReduceAttrs, MatMulAttrs, ConvAttrs, PoolAttrs, BatchNormAttrs, BiasAddAttrs, LRNAttrs,
+                           TopKAttrs, OneHotAttrs, RandomAttrs, ApplyAttrs, ChannelAttrs>;
+
+}  // namespace muster

@@ -1,0 +1,84 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "muster/graph.h"
+
+namespace muster {
+
+// Which devices a session has and how it compiles.
+struct SessionOptions {
+  int num_cpu_devices = 1;
+  int intra_op_threads = 0;         // per device; 0: all cores
+  std::string backend = "cpu";      // "cpu" or "reference" (plain loops, every dtype)
+  bool optimize = true;             // false: only the passes that correctness needs
+  bool use_arena = true;            // false: each value its own allocation (--no_arena)
+  bool allow_soft_placement = true;
+  std::string dump_passes_dir;      // write the graph after each pass here; empty: do not
+};
+
+// What a compiled plan needs and has; all counts are of one replay.
+struct PlanStats {
+  int64_t variable_bytes = 0;       // variables and optimizer slots
+  int64_t gradient_bytes = 0;
+  int64_t arena_bytes = 0;          // activations and workspaces
+  int64_t constant_bytes = 0;
+  int64_t feed_bytes = 0;
+  int64_t arena_lower_bound = 0;    // largest sum of live bytes
+  int64_t peak_bytes = 0;           // everything above that is resident at once
+  int num_steps = 0;
+  int num_reorders = 0;             // between plain and opaque forms, each step
+  std::map<std::string, int> steps_by_op;
+};
+
+using Feeds = std::vector<std::pair<Output, Tensor>>;
+
+// Runs one compiled (feeds, fetches, targets) again and again without look-ups. Not thread-safe; made by
+// Session::Prepare and must not outlive its session.
+class Runner {
+ public:
+  virtual ~Runner() = default;
+  // Replays the plan: feeds in the order given to Prepare, results in the order of its fetches.
+  virtual std::vector<Tensor> Run(const std::vector<Tensor>& feeds = {}) = 0;
+  virtual const PlanStats& stats() const = 0;
+  // The plan as text: each device's steps with offsets, streams and channels.
+  virtual std::string PlanText() const = 0;
+};
+
+// Compiles parts of a graph into plans, caches them, and keeps the variables. Thread-safe, except that the graph must not
+// change while a call runs. The graph must outlive the session.
+class Session {
+ public:
+  explicit Session(const Graph* graph, SessionOptions options = {});
+  ~Session();
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+
+  // Gives every variable its initial value (tf.global_variables_initializer).
+  void Initialize();
+  // Runs what the fetches and targets need, and returns the fetched values. Throws InvalidArgument if a fetch depends on
+  // a placeholder that is not fed, or a fed tensor has the wrong shape or dtype.
+  std::vector<Tensor> Run(const Feeds& feeds, const std::vector<Output>& fetches, const std::vector<NodeId>& targets = {});
+  std::unique_ptr<Runner> Prepare(const std::vector<Output>& feeds, const std::vector<Output>& fetches,
+                                  const std::vector<NodeId>& targets = {});
+
+  // A variable's value, row-major, and the reverse (used by checkpoints and tests).
+  Tensor ReadVariable(Output ref);
+  void WriteVariable(Output ref, const Tensor& value);
+
+  // The next step number: the counter of random streams. It rises by one per Run.
+  int64_t step() const;
+  void set_step(int64_t step);
+
+  // "name: (Op): /job:localhost/replica:0/task:0/device:CPU:0" for each node, as TensorFlow logs placements.
+  std::vector<std::string> DevicePlacement() const;
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace muster
