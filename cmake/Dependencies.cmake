@@ -29,3 +29,6 @@ if(NOT MUSTER_SYSTEM_ONEDNN)
 endif()
 muster_find(dnnl 3.2 CONFIG)
 message(STATUS "oneDNN ${dnnl_VERSION} in ${dnnl_DIR}")
+
+# Programs look beside their build folder first, so that a checkout that was moved still runs.
+list(PREPEND CMAKE_BUILD_RPATH $ORIGIN/../../deps/onednn/lib)

@@ -6,6 +6,10 @@ add_library(muster_options INTERFACE)
 target_compile_options(muster_options INTERFACE -Wall -Wextra -Wno-unused-parameter -Wno-missing-field-initializers
                        -fPIC -fno-semantic-interposition)
 target_link_libraries(muster_options INTERFACE OpenMP::OpenMP_CXX)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  # False alarms of GCC 12 inside std::string and std::vector at -O3.
+  target_compile_options(muster_options INTERFACE -Wno-restrict -Wno-stringop-overflow -Wno-array-bounds)
+endif()
 if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
   target_compile_options(muster_options INTERFACE -Wthread-safety)
 endif()
