@@ -1,0 +1,27 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace muster {
+
+// Whole files, safely. All functions throw Error with one line that names the path and the system's reason.
+
+// The file's bytes. NotFound when it does not exist.
+std::string ReadFile(const std::string& path);
+
+// Replaces the file's contents so that a reader, or a crash at any moment, sees the old bytes or the new, never half:
+// writes a temporary file in the same folder, syncs it, renames it over "path" and syncs the folder.
+void WriteFileAtomically(const std::string& path, std::string_view bytes);
+
+// Adds bytes at the end with a single write (several processes may append lines to one file).
+void AppendToFile(const std::string& path, std::string_view bytes);
+
+// Makes sure, before hours of work, that WriteFileAtomically(path) can succeed: the folder exists and is writable, and
+// "path" is not a folder. Leaves nothing behind.
+void CheckWritable(const std::string& path);
+
+// Creates the folder and its parents if they are missing, and makes sure that files can be created in it.
+void CreateWritableFolder(const std::string& folder);
+
+}  // namespace muster
