@@ -1,0 +1,54 @@
+// Operations that only the compiler makes: fusions, copies, layout changes and channel ends.
+
+#include "base/check.h"
+#include "graph/op_def.h"
+
+namespace muster {
+namespace {
+
+// The fused kinds borrow the rule of the operation they grew from, applied to its share of the inputs.
+std::vector<TensorDesc> Like(OpKind kind, const ShapeContext& c, size_t num_inputs) {
+  return GetOpDef(kind).shape_rule({c.node, {c.inputs.begin(), c.inputs.begin() + static_cast<long>(num_inputs)}});
+}
+
+std::vector<TensorDesc> FusedConvShape(const ShapeContext& c) { return Like(OpKind::kConv2D, c, 2); }
+std::vector<TensorDesc> FusedMatMulShape(const ShapeContext& c) { return Like(OpKind::kMatMul, c, 2); }
+std::vector<TensorDesc> FusedBatchNormShape(const ShapeContext& c) { return Like(OpKind::kFusedBatchNorm, c, 5); }
+
+// dfilter, dbias
+std::vector<TensorDesc> FusedFilterGradShape(const ShapeContext& c) {
+  auto outputs = Like(OpKind::kConv2DBackpropFilter, c, 2);
+  outputs.push_back({c.dtype(0), Shape{outputs[0].shape[3]}, {}});
+  return outputs;
+}
+
+// dx, dscale, doffset and, with a side input, its gradient
+std::vector<TensorDesc> FusedBatchNormGradShape(const ShapeContext& c) {
+  auto outputs = Like(OpKind::kFusedBatchNormGrad, c, 5);
+  outputs.resize(3);
+  if (c.attr<BatchNormAttrs>().has_side_input) outputs.push_back(c.inputs[0]);
+  return outputs;
+}
+
+std::vector<TensorDesc> SameAsInput(const ShapeContext& c) { return {c.inputs[0]}; }
+std::vector<TensorDesc> Nothing(const ShapeContext&) { return {}; }
+std::vector<TensorDesc> ReceivedShape(const ShapeContext& c) { return {c.attr<ChannelAttrs>().desc}; }
+
+constexpr OpDef kCompilerOps[] = {
+    {.kind = OpKind::k_FusedConv2D, .min_inputs = 3, .max_inputs = 3, .shape_rule = FusedConvShape},
+    {.kind = OpKind::k_FusedConv2DBackpropFilter, .min_inputs = 2, .max_inputs = 2, .shape_rule = FusedFilterGradShape},
+    {.kind = OpKind::k_FusedMatMul, .min_inputs = 3, .max_inputs = 3, .shape_rule = FusedMatMulShape},
+    {.kind = OpKind::k_FusedBatchNormEx, .min_inputs = 5, .max_inputs = 6, .shape_rule = FusedBatchNormShape},
+    {.kind = OpKind::k_FusedBatchNormGradEx, .min_inputs = 7, .max_inputs = 7, .shape_rule = FusedBatchNormGradShape},
+    {.kind = OpKind::k_FusedApply, .min_inputs = 4, .max_inputs = -1, .shape_rule = SameAsInput, .is_stateful = true},
+    {.kind = OpKind::k_Snapshot, .min_inputs = 1, .max_inputs = 1, .shape_rule = SameAsInput},
+    {.kind = OpKind::k_Reorder, .min_inputs = 1, .max_inputs = 1, .shape_rule = SameAsInput},
+    {.kind = OpKind::k_Send, .min_inputs = 1, .max_inputs = 1, .shape_rule = Nothing, .is_stateful = true},
+    {.kind = OpKind::k_Recv, .min_inputs = 0, .max_inputs = 0, .shape_rule = ReceivedShape, .is_stateful = true},
+};
+
+}  // namespace
+
+std::span<const OpDef> CompilerOps() { return kCompilerOps; }
+
+}  // namespace muster
