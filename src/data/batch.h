@@ -1,0 +1,67 @@
+#pragma once
+
+#include <cstdint>
+
+#include "data/dataset.h"
+#include "muster/tensor.h"
+
+namespace muster::data {
+
+// Input of one step.
+struct Batch {
+  Tensor images;      // float32, [batch, height, width, channels]
+  Tensor labels;      // int32, [batch]
+  int64_t valid = 0;  // the first "valid" rows count; the rest, all zero, only fill up the static shape
+};
+
+// A numbered sequence of batches, each a function of its number alone. Immutable: Fill may be called from any thread, in
+// any order. The data set must outlive it.
+class BatchSource {
+ public:
+  BatchSource(const Dataset& dataset, int64_t batch_size);
+  virtual ~BatchSource() = default;
+
+  // How many batches there are; -1 without end.
+  virtual int64_t count() const = 0;
+  virtual void Fill(int64_t number, Batch* batch) const = 0;
+
+  // A batch of the right shapes.
+  Batch Allocate() const;
+  int64_t batch_size() const { return batch_size_; }
+  const Dataset& dataset() const { return dataset_; }
+
+ protected:
+  // Writes sample "index" into row "row" of the batch.
+  void FillRow(Batch* batch, int64_t row, int64_t index, uint64_t epoch) const;
+
+ private:
+  const Dataset& dataset_;
+  int64_t batch_size_;
+};
+
+// Training input. The samples of epoch 0, 1, 2 … in the order of Permutation(seed, epoch) form one endless sequence, and
+// batch k is its samples k * batch_size onwards. So every batch is full, as the graph's static shapes ask for; what an
+// epoch leaves over after its last full batch begins the next batch, which the following epoch fills up; and no sample
+// is lost or doubled in an epoch.
+class TrainBatches : public BatchSource {
+ public:
+  TrainBatches(const Dataset& dataset, int64_t batch_size, uint64_t seed);
+  int64_t count() const override { return -1; }
+  void Fill(int64_t number, Batch* batch) const override;
+
+  // How many batches have been used up when the first "epochs" epochs are complete.
+  int64_t BatchesOfEpochs(int64_t epochs) const;
+
+ private:
+  uint64_t seed_;
+};
+
+// Every sample once, in order; the last batch is filled up with zeros that "valid" leaves out.
+class EvalBatches : public BatchSource {
+ public:
+  EvalBatches(const Dataset& dataset, int64_t batch_size);
+  int64_t count() const override;
+  void Fill(int64_t number, Batch* batch) const override;
+};
+
+}  // namespace muster::data

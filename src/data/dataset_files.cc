@@ -1,0 +1,118 @@
+#include "data/dataset_files.h"
+
+#include <cstdlib>
+#include <optional>
+#include <system_error>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "muster/error.h"
+
+namespace muster::data {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kDefaultSet = "fashion-mnist";
+constexpr std::string_view kIdxPrefix = "idx:";
+
+struct FileRole {
+  std::string_view stem;  // "train-images"
+  std::string_view kind;  // "idx3-ubyte"
+  fs::path DatasetFiles::*slot;
+};
+
+constexpr FileRole kRoles[] = {
+    {"train-images", "idx3-ubyte", &DatasetFiles::train_images},
+    {"train-labels", "idx1-ubyte", &DatasetFiles::train_labels},
+    {"t10k-images", "idx3-ubyte", &DatasetFiles::test_images},
+    {"t10k-labels", "idx1-ubyte", &DatasetFiles::test_labels},
+};
+
+bool IsFile(const fs::path& path) {
+  std::error_code ignored;
+  return fs::is_regular_file(path, ignored);
+}
+
+bool IsFolder(const fs::path& path) {
+  std::error_code ignored;
+  return fs::is_directory(path, ignored);
+}
+
+std::optional<fs::path> FindFile(const fs::path& folder, const FileRole& role) {
+  for (const char separator : {'-', '.'}) {
+    for (const std::string_view suffix : {"", ".gz"}) {
+      fs::path path = folder / fmt::format("{}{}{}{}", role.stem, separator, role.kind, suffix);
+      if (IsFile(path)) return path;
+    }
+  }
+  return std::nullopt;
+}
+
+// Fills in the files that "folder" has and returns the names of those it lacks.
+std::vector<std::string> FillFrom(const fs::path& folder, DatasetFiles* files) {
+  std::vector<std::string> missing;
+  files->folder = folder;
+  for (const FileRole& role : kRoles) {
+    if (std::optional<fs::path> path = FindFile(folder, role)) {
+      files->*role.slot = *path;
+    } else {
+      missing.push_back(fmt::format("{}-{}[.gz]", role.stem, role.kind));
+    }
+  }
+  return missing;
+}
+
+DatasetFiles FindInFolder(std::string_view folder_name) {
+  const fs::path folder(folder_name);
+  if (folder.empty()) throw InvalidArgument("--dataset=idx: names no folder; write idx:DIR");
+  if (!IsFolder(folder)) throw NotFound(fmt::format("--dataset=idx:{}: there is no such folder", folder.string()));
+  DatasetFiles files{.name = "idx"};
+  if (const std::vector<std::string> missing = FillFrom(folder, &files); !missing.empty())
+    throw NotFound(fmt::format("--dataset=idx:{}: the folder lacks {}", folder.string(), fmt::join(missing, ", ")));
+  return files;
+}
+
+std::string HowToGet(std::string_view name) {
+  if (name == kDefaultSet) return "install the Debian package dataset-fashion-mnist (apt-get install dataset-fashion-mnist), or put the files there";
+  return "no Debian package has it: put train-images-idx3-ubyte[.gz], train-labels-idx1-ubyte[.gz], t10k-images-idx3-ubyte[.gz] and "
+         "t10k-labels-idx1-ubyte[.gz] there";
+}
+
+}  // namespace
+
+std::vector<fs::path> DatasetFolders(std::string_view name) {
+  std::vector<fs::path> folders;
+  if (const char* dir = std::getenv("MUSTER_DATA_DIR"); dir != nullptr && *dir != '\0') {
+    folders.push_back(fs::path(dir) / name);
+    folders.emplace_back(dir);
+  }
+  folders.push_back(fs::path("data") / name);
+  folders.push_back(fs::path("/usr/share/datasets") / name);
+  folders.push_back(fs::path("/usr/local/share/datasets") / name);
+  return folders;
+}
+
+DatasetFiles FindDatasetFiles(std::string_view spec) { return FindDatasetFiles(spec, DatasetFolders(spec)); }
+
+DatasetFiles FindDatasetFiles(std::string_view spec, const std::vector<fs::path>& folders) {
+  if (spec.starts_with(kIdxPrefix)) return FindInFolder(spec.substr(kIdxPrefix.size()));
+  if (spec != "fashion-mnist" && spec != "mnist")
+    throw InvalidArgument(fmt::format("--dataset={}: no such data set; expected {}", spec, kDatasetSpecs));
+
+  std::string incomplete;
+  std::vector<std::string> searched;
+  for (const fs::path& folder : folders) {
+    DatasetFiles files{.name = std::string(spec), .num_classes = 10};
+    const std::vector<std::string> missing = FillFrom(folder, &files);
+    if (missing.empty()) return files;
+    if (missing.size() < std::size(kRoles) && incomplete.empty())
+      incomplete = fmt::format(" ({} lacks {})", folder.string(), fmt::join(missing, ", "));
+    searched.push_back(folder.string());
+  }
+  throw NotFound(fmt::format("--dataset={}: not found in {}{}; {}, or name another folder with MUSTER_DATA_DIR or idx:DIR", spec,
+                             fmt::join(searched, ", "), incomplete, HowToGet(spec)));
+}
+
+}  // namespace muster::data

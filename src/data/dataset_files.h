@@ -1,0 +1,36 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace muster::data {
+
+// The four IDX files of a data set in MNIST's form, and what is known of it.
+struct DatasetFiles {
+  std::string name;                // "fashion-mnist", "mnist", "idx"
+  std::filesystem::path folder;
+  std::filesystem::path train_images;
+  std::filesystem::path train_labels;
+  std::filesystem::path test_images;
+  std::filesystem::path test_labels;
+  int num_classes = 0;             // 0: one more than the largest training label
+};
+
+// Finds the files of --dataset="spec": "fashion-mnist", "mnist" or "idx:DIR". The files are named as in MNIST
+// ("train-images-idx3-ubyte", or with a dot before "idx3"), with or without ".gz". The named sets are searched in
+// DatasetFolders. Throws NotFound or InvalidArgument with one line that says what was looked for, where, and which
+// package or folder would provide it.
+DatasetFiles FindDatasetFiles(std::string_view spec);
+// The same with other folders for the named sets.
+DatasetFiles FindDatasetFiles(std::string_view spec, const std::vector<std::filesystem::path>& folders);
+
+// Where a named data set is searched, in order: $MUSTER_DATA_DIR/NAME, $MUSTER_DATA_DIR, ./data/NAME,
+// /usr/share/datasets/NAME (where Debian's dataset-* packages put them), /usr/local/share/datasets/NAME.
+std::vector<std::filesystem::path> DatasetFolders(std::string_view name);
+
+// The values --dataset takes, for help and error texts.
+inline constexpr std::string_view kDatasetSpecs = "fashion-mnist, mnist or idx:DIR";
+
+}  // namespace muster::data

@@ -1,0 +1,21 @@
+#pragma once
+
+#include "data/augment.h"
+#include "data/idx_dataset.h"
+
+namespace muster::data {
+
+enum class Scaling {
+  kStandardize,  // mean 0, deviation 1 per channel, measured on the training images
+  kUnit,         // 0 to 1
+};
+
+struct PipelineOptions {
+  Scaling scaling = Scaling::kStandardize;
+  AugmentOptions augment;  // of the training images only
+};
+
+// Stacks the decorators over raw pixels: augmentation (training part), then scaling (both parts, the same numbers).
+TrainTest BuildPipeline(TrainTest raw, const PipelineOptions& options);
+
+}  // namespace muster::data

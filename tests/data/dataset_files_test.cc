@@ -1,0 +1,100 @@
+#include "data/dataset_files.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "data/idx_dataset.h"
+#include "muster/error.h"
+#include "tests/data/idx_files.h"
+
+namespace muster::data {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+void WriteSet(const TempFolder& folder, const std::string& under, const std::string& suffix = "") {
+  folder.Write(under + "/train-images-idx3-ubyte" + suffix, ImageBytes(4, 3, 2));
+  folder.Write(under + "/train-labels-idx1-ubyte" + suffix, LabelBytes({0, 1, 2, 1}));
+  folder.Write(under + "/t10k-images-idx3-ubyte" + suffix, ImageBytes(2, 3, 2));
+  folder.Write(under + "/t10k-labels-idx1-ubyte" + suffix, LabelBytes({2, 0}));
+}
+
+TEST(DatasetFiles, AFolderIsReadWithAndWithoutGzInTheNames) {
+  TempFolder folder;
+  WriteSet(folder, "plain");
+  WriteSet(folder, "packed", ".gz");
+  for (const std::string name : {"plain", "packed"}) {
+    const DatasetFiles files = FindDatasetFiles("idx:" + (folder.path() / name).string());
+    EXPECT_EQ(files.folder, folder.path() / name);
+    const TrainTest data = ReadTrainTest(files);
+    EXPECT_EQ(data.train->size(), 4);
+    EXPECT_EQ(data.test->size(), 2);
+    EXPECT_EQ(data.train->image_shape(), (Shape{3, 2, 1}));
+  }
+}
+
+TEST(DatasetFiles, TheNumberOfClassesComesFromTheTrainingLabels) {
+  TempFolder folder;
+  WriteSet(folder, ".");
+  const TrainTest data = ReadTrainTest(FindDatasetFiles("idx:" + folder.path().string()));
+  EXPECT_EQ(data.train->num_classes(), 3);
+  EXPECT_EQ(data.test->num_classes(), 3);
+}
+
+TEST(DatasetFiles, ATestLabelThatTrainingNeverSawIsRefused) {
+  TempFolder folder;
+  WriteSet(folder, ".");
+  folder.Write("t10k-labels-idx1-ubyte", LabelBytes({2, 3}));
+  EXPECT_THAT(ErrorOf([&] { ReadTrainTest(FindDatasetFiles("idx:" + folder.path().string())); }),
+              HasSubstr("byte 9: label 1 is 3, 0 to 2 was expected"));
+}
+
+TEST(DatasetFiles, TestImagesOfAnotherSizeAreRefused) {
+  TempFolder folder;
+  WriteSet(folder, ".");
+  folder.Write("t10k-images-idx3-ubyte", ImageBytes(2, 2, 3));
+  EXPECT_THAT(ErrorOf([&] { ReadTrainTest(FindDatasetFiles("idx:" + folder.path().string())); }),
+              HasSubstr("images of shape [2,3,1], [3,2,1] was expected"));
+}
+
+TEST(DatasetFiles, ANamedSetIsTakenFromTheFirstFolderThatHasAllFiles) {
+  TempFolder folder;
+  WriteSet(folder, "second");
+  folder.Write("first/train-images-idx3-ubyte", "");
+  const DatasetFiles files = FindDatasetFiles("mnist", {folder.path() / "first", folder.path() / "second"});
+  EXPECT_EQ(files.folder, folder.path() / "second");
+  EXPECT_EQ(files.num_classes, 10);
+}
+
+TEST(DatasetFiles, AnUnknownNameListsTheKnownOnes) {
+  EXPECT_EQ(ErrorOf([] { FindDatasetFiles("imagenet"); }),
+            "--dataset=imagenet: no such data set; expected fashion-mnist, mnist or idx:DIR");
+}
+
+TEST(DatasetFiles, AMissingFashionMnistNamesThePackage) {
+  EXPECT_THAT(ErrorOf([] { FindDatasetFiles("fashion-mnist", {"/nowhere"}); }),
+              AllOf(HasSubstr("not found in /nowhere"), HasSubstr("dataset-fashion-mnist")));
+}
+
+TEST(DatasetFiles, AMissingMnistNamesTheFilesAndTheVariable) {
+  EXPECT_THAT(ErrorOf([] { FindDatasetFiles("mnist", {"/nowhere"}); }),
+              AllOf(HasSubstr("train-images-idx3-ubyte[.gz]"), HasSubstr("MUSTER_DATA_DIR")));
+}
+
+TEST(DatasetFiles, AnIncompleteFolderNamesTheMissingFiles) {
+  TempFolder folder;
+  WriteSet(folder, ".");
+  std::filesystem::remove(folder.path() / "t10k-labels-idx1-ubyte");
+  const std::string lacks = folder.path().string() + " lacks t10k-labels-idx1-ubyte[.gz]";
+  EXPECT_THAT(ErrorOf([&] { FindDatasetFiles("mnist", {folder.path()}); }), HasSubstr(lacks));
+  EXPECT_THAT(ErrorOf([&] { FindDatasetFiles("idx:" + folder.path().string()); }), HasSubstr("lacks t10k-labels-idx1-ubyte[.gz]"));
+}
+
+TEST(DatasetFiles, AMissingFolderIsNamed) {
+  EXPECT_EQ(ErrorOf([] { FindDatasetFiles("idx:/nowhere/at/all"); }), "--dataset=idx:/nowhere/at/all: there is no such folder");
+  EXPECT_THAT(ErrorOf([] { FindDatasetFiles("idx:"); }), HasSubstr("write idx:DIR"));
+}
+
+}  // namespace
+}  // namespace muster::data
