@@ -9,8 +9,7 @@
 namespace muster {
 namespace {
 
-// The names of an operation's inputs, in order: "slots" are variables shaped like var, "like" is the gradient, shaped like
-// var too, and a name in parentheses is a scalar.
+// The inputs' names, in order. A name in parentheses is a scalar; all others have the shape of var.
 constexpr const char* kGradientDescent[] = {"var", "(alpha)", "delta"};
 constexpr const char* kMomentum[] = {"var", "accum", "(lr)", "grad", "(momentum)"};
 constexpr const char* kRMSProp[] = {"var", "ms", "mom", "(lr)", "(rho)", "(momentum)", "(epsilon)", "grad"};
