@@ -3,7 +3,7 @@
 
 #include "graph/op_def.h"
 #include "graph/ops/gradient_rules.h"
-#include "graph/ops/shape_rules.h"
+#include "graph/ops/shape_checks.h"
 #include "muster/ops/math.h"
 #include "muster/ops/nn.h"
 #include "muster/ops/state.h"
@@ -12,18 +12,18 @@ namespace muster {
 namespace {
 
 std::vector<TensorDesc> NumberShape(const ShapeContext& c) {
-  RequireNumbers(c);
+  RequireNumbers(c, 0);
   return SameAsInput(c);
 }
 
 std::vector<TensorDesc> FloatShape(const ShapeContext& c) {
-  RequireFloating(c);
+  RequireFloating(c, 0);
   return SameAsInput(c);
 }
 
 std::vector<TensorDesc> GradShape(const ShapeContext& c) {
-  RequireFloating(c);
-  RequireSameShapes(c);
+  RequireFloating(c, 0);
+  RequireAlike(c);
   return SameAsInput(c);
 }
 

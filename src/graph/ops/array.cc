@@ -9,14 +9,11 @@
 #include "graph/op_def.h"
 #include "graph/ops/array_gradients.h"
 #include "graph/ops/gradient_rules.h"
-#include "graph/ops/shape_rules.h"
+#include "graph/ops/shape_checks.h"
 
 namespace muster {
 namespace {
 
-std::vector<TensorDesc> Like(const ShapeContext& c, std::vector<int64_t> dims) {
-  return {{c.dtype(0), Shape(dims), {}}};
-}
 
 std::vector<int64_t> Dims(const Shape& shape) { return {shape.dims().begin(), shape.dims().end()}; }
 
@@ -25,14 +22,14 @@ std::vector<TensorDesc> ReshapeShape(const ShapeContext& c) {
   if (to.num_elements() != c.shape(0).num_elements())
     throw InvalidArgument(fmt::format("cannot reshape {} with {} elements to {} with {}", c.shape(0).ToString(),
                                       c.shape(0).num_elements(), to.ToString(), to.num_elements()));
-  return {{c.dtype(0), to, {}}};
+  return {Like(c, 0, to)};
 }
 
 std::vector<TensorDesc> BroadcastToShape(const ShapeContext& c) {
   const Shape& to = c.attr<ShapeAttrs>().shape;
   if (!(BroadcastShapes(c.shape(0), to) == to))
     throw InvalidArgument(fmt::format("{} does not broadcast to {}", c.shape(0).ToString(), to.ToString()));
-  return {{c.dtype(0), to, {}}};
+  return {Like(c, 0, to)};
 }
 
 std::vector<TensorDesc> TransposeShape(const ShapeContext& c) {
@@ -45,13 +42,13 @@ std::vector<TensorDesc> TransposeShape(const ShapeContext& c) {
       throw InvalidArgument(fmt::format("perm [{}] does not name each axis once", fmt::join(perm, ",")));
   std::vector<int64_t> dims;
   for (int axis : perm) dims.push_back(c.shape(0)[axis]);
-  return Like(c, dims);
+  return {Like(c, 0, Shape(dims))};
 }
 
 std::vector<TensorDesc> ExpandDimsShape(const ShapeContext& c) {
   const int axis = c.attr<AxisAttrs>().axis;
   RequireAxis(axis, c.shape(0).rank() + 1);
-  return {{c.dtype(0), c.shape(0).Inserted(axis, 1), {}}};
+  return {Like(c, 0, c.shape(0).Inserted(axis, 1))};
 }
 
 std::vector<TensorDesc> SqueezeShape(const ShapeContext& c) {
@@ -63,12 +60,12 @@ std::vector<TensorDesc> SqueezeShape(const ShapeContext& c) {
       throw InvalidArgument(fmt::format("axis {} of {} has size {}, not 1", *axis, c.shape(0).ToString(), shape[*axis]));
     shape = shape.Erased(*axis);
   }
-  return {{c.dtype(0), shape, {}}};
+  return {Like(c, 0, shape)};
 }
 
 std::vector<TensorDesc> ConcatShape(const ShapeContext& c) {
   const int axis = c.attr<AxisAttrs>().axis;
-  RequireSameDTypes(c);
+  RequireSameDType(c);
   RequireAxis(axis, c.shape(0).rank());
   int64_t size = 0;
   for (int i = 0; i < c.num_inputs(); ++i) {
@@ -77,7 +74,7 @@ std::vector<TensorDesc> ConcatShape(const ShapeContext& c) {
                                         c.shape(i).ToString(), axis));
     size += c.shape(i)[axis];
   }
-  return {{c.dtype(0), c.shape(0).With(axis, size), {}}};
+  return {Like(c, 0, c.shape(0).With(axis, size))};
 }
 
 std::vector<TensorDesc> SplitShape(const ShapeContext& c) {
@@ -87,7 +84,7 @@ std::vector<TensorDesc> SplitShape(const ShapeContext& c) {
     throw InvalidArgument(fmt::format("axis {} of {} has size {}, the pieces [{}] do not add up to it", a.axis,
                                       c.shape(0).ToString(), c.shape(0)[a.axis], fmt::join(a.sizes, ",")));
   std::vector<TensorDesc> pieces;
-  for (int64_t size : a.sizes) pieces.push_back({c.dtype(0), c.shape(0).With(a.axis, size), {}});
+  for (int64_t size : a.sizes) pieces.push_back(Like(c, 0, c.shape(0).With(a.axis, size)));
   return pieces;
 }
 
@@ -100,7 +97,7 @@ std::vector<TensorDesc> SliceShape(const ShapeContext& c) {
     if (a.begin[i] < 0 || a.size[i] < 0 || a.begin[i] + a.size[i] > dim)
       throw InvalidArgument(fmt::format("begin {} and size {} leave axis {} of {}", a.begin[i], a.size[i], i, c.shape(0).ToString()));
   }
-  return Like(c, a.size);
+  return {Like(c, 0, Shape(a.size))};
 }
 
 // How far a mode can look into the tensor from its edge; constants need not look at all.
@@ -123,7 +120,7 @@ std::vector<TensorDesc> PadShape(const ShapeContext& c) {
       dims[i] += padding;
     }
   }
-  return Like(c, dims);
+  return {Like(c, 0, Shape(dims))};
 }
 
 std::vector<TensorDesc> MirrorPadGradShape(const ShapeContext& c) {
@@ -136,7 +133,7 @@ std::vector<TensorDesc> MirrorPadGradShape(const ShapeContext& c) {
     RequirePadding(a, dims[i], a.paddings[i].first, i);
     RequirePadding(a, dims[i], a.paddings[i].second, i);
   }
-  return Like(c, dims);
+  return {Like(c, 0, Shape(dims))};
 }
 
 std::vector<TensorDesc> TileShape(const ShapeContext& c) {
@@ -144,14 +141,14 @@ std::vector<TensorDesc> TileShape(const ShapeContext& c) {
   RequireOnePerAxis(c, multiples.size(), "multiples");
   std::vector<int64_t> dims = Dims(c.shape(0));
   for (size_t i = 0; i < dims.size(); ++i) dims[i] *= multiples[i];
-  return Like(c, dims);
+  return {Like(c, 0, Shape(dims))};
 }
 
 std::vector<TensorDesc> PackShape(const ShapeContext& c) {
   const int axis = c.attr<AxisAttrs>().axis;
-  RequireSameShapes(c);
+  RequireAlike(c);
   RequireAxis(axis, c.shape(0).rank() + 1);
-  return {{c.dtype(0), c.shape(0).Inserted(axis, c.num_inputs()), {}}};
+  return {Like(c, 0, c.shape(0).Inserted(axis, c.num_inputs()))};
 }
 
 std::vector<TensorDesc> OneHotShape(const ShapeContext& c) {

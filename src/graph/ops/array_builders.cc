@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "graph/ops/shape_rules.h"
+#include "graph/ops/shape_checks.h"
 #include "muster/error.h"
 #include "muster/ops/array.h"
 

@@ -5,56 +5,56 @@
 #include "graph/op_def.h"
 #include "graph/ops/elementwise_gradients.h"
 #include "graph/ops/gradient_rules.h"
-#include "graph/ops/shape_rules.h"
+#include "graph/ops/shape_checks.h"
 
 namespace muster {
 namespace {
 
 std::vector<TensorDesc> BinaryShape(const ShapeContext& c) {
-  RequireSameDTypes(c);
-  RequireNumbers(c);
+  RequireSameDType(c);
+  RequireNumbers(c, 0);
   return {{c.dtype(0), BroadcastShapes(c.shape(0), c.shape(1)), {}}};
 }
 
 std::vector<TensorDesc> EqualShape(const ShapeContext& c) {
-  RequireSameDTypes(c);
+  RequireSameDType(c);
   return {{DType::kBool, BroadcastShapes(c.shape(0), c.shape(1)), {}}};
 }
 
 std::vector<TensorDesc> OrderShape(const ShapeContext& c) {
-  RequireNumbers(c);
+  RequireNumbers(c, 0);
   return EqualShape(c);
 }
 
 std::vector<TensorDesc> LogicShape(const ShapeContext& c) {
-  RequireBool(c);
+  RequireBool(c, 0);
   return EqualShape(c);
 }
 
 std::vector<TensorDesc> LogicalNotShape(const ShapeContext& c) {
-  RequireBool(c);
+  RequireBool(c, 0);
   return SameAsInput(c);
 }
 
 std::vector<TensorDesc> NumberShape(const ShapeContext& c) {
-  RequireNumbers(c);
+  RequireNumbers(c, 0);
   return SameAsInput(c);
 }
 
 std::vector<TensorDesc> FloatShape(const ShapeContext& c) {
-  RequireFloating(c);
+  RequireFloating(c, 0);
   return SameAsInput(c);
 }
 
 std::vector<TensorDesc> IsFiniteShape(const ShapeContext& c) {
-  RequireFloating(c);
+  RequireFloating(c, 0);
   return {{DType::kBool, c.shape(0), {}}};
 }
 
 std::vector<TensorDesc> CastShape(const ShapeContext& c) { return {{c.attr<CastAttrs>().to, c.shape(0), {}}}; }
 
 std::vector<TensorDesc> SelectShape(const ShapeContext& c) {
-  RequireBool(c);
+  RequireBool(c, 0);
   if (c.dtype(1) != c.dtype(2) || !(c.shape(1) == c.shape(2)))
     throw InvalidArgument(fmt::format("both choices must be alike, got {} and {}", c.inputs[1].ToString(), c.inputs[2].ToString()));
   if (c.shape(0).rank() != 0 && !(c.shape(0) == c.shape(1)))
@@ -64,8 +64,8 @@ std::vector<TensorDesc> SelectShape(const ShapeContext& c) {
 }
 
 std::vector<TensorDesc> AddNShape(const ShapeContext& c) {
-  RequireNumbers(c);
-  RequireSameShapes(c);
+  RequireNumbers(c, 0);
+  RequireAlike(c);
   return SameAsInput(c);
 }
 

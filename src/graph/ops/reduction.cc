@@ -7,7 +7,7 @@
 
 #include "graph/op_def.h"
 #include "graph/ops/gradient_rules.h"
-#include "graph/ops/shape_rules.h"
+#include "graph/ops/shape_checks.h"
 #include "muster/ops/array.h"
 #include "muster/ops/math.h"
 #include "muster/ops/state.h"
@@ -17,7 +17,7 @@ namespace {
 
 std::vector<TensorDesc> ReduceShape(const ShapeContext& c) {
   const auto& a = c.attr<ReduceAttrs>();
-  RequireNumbers(c);
+  RequireNumbers(c, 0);
   Shape shape = c.shape(0);
   int last = shape.rank();
   for (auto axis = a.axes.rbegin(); axis != a.axes.rend(); ++axis) {
@@ -31,7 +31,7 @@ std::vector<TensorDesc> ReduceShape(const ShapeContext& c) {
 
 std::vector<TensorDesc> ArgMaxShape(const ShapeContext& c) {
   const int axis = c.attr<AxisAttrs>().axis;
-  RequireNumbers(c);
+  RequireNumbers(c, 0);
   RequireAxis(axis, c.shape(0).rank());
   if (c.shape(0)[axis] == 0) throw InvalidArgument(fmt::format("axis {} of {} is empty", axis, c.shape(0).ToString()));
   return {{DType::kInt64, c.shape(0).Erased(axis), {}}};
@@ -40,7 +40,7 @@ std::vector<TensorDesc> ArgMaxShape(const ShapeContext& c) {
 std::vector<TensorDesc> TopKShape(const ShapeContext& c) {
   const int k = c.attr<TopKAttrs>().k;
   const Shape& x = c.shape(0);
-  RequireNumbers(c);
+  RequireNumbers(c, 0);
   if (x.rank() < 1) throw InvalidArgument("input 0 must have rank 1 or more, but has shape []");
   if (k < 0 || k > x[x.rank() - 1])
     throw InvalidArgument(fmt::format("k is {}, but the last axis of {} has {} elements", k, x.ToString(), x[x.rank() - 1]));
@@ -50,16 +50,16 @@ std::vector<TensorDesc> TopKShape(const ShapeContext& c) {
 
 std::vector<TensorDesc> InTopKShape(const ShapeContext& c) {
   RequireFloating(c, 0);
-  RequireRank(c, 0, 2);
+  RequireRank(c, 0, 2, "predictions");
   RequireIndices(c, 1);
-  RequireRank(c, 1, 1);
+  RequireRank(c, 1, 1, "targets");
   if (c.shape(0)[0] != c.shape(1)[0])
     throw InvalidArgument(fmt::format("predictions {} and targets {} differ in the batch", c.shape(0).ToString(), c.shape(1).ToString()));
   return {{DType::kBool, c.shape(1), {}}};
 }
 
 std::vector<TensorDesc> L2LossShape(const ShapeContext& c) {
-  RequireFloating(c);
+  RequireFloating(c, 0);
   return {{c.dtype(0), Shape{}, {}}};
 }
 
