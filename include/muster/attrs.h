@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <cstring>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -17,15 +18,22 @@ enum class Padding : uint8_t { kSame, kValid, kExplicit };
 enum class PadMode : uint8_t { kConstant, kReflect, kSymmetric };
 enum class Activation : uint8_t { kNone, kRelu };
 
-struct NoAttrs {};
+struct NoAttrs {
+  friend bool operator==(const NoAttrs&, const NoAttrs&) = default;
+};
 
 struct PlaceholderAttrs {
   DType dtype;
   Shape shape;
+  friend bool operator==(const PlaceholderAttrs&, const PlaceholderAttrs&) = default;
 };
 
 struct ConstAttrs {
   Tensor value;  // row-major on the host; never written
+  // Same type, shape and bytes.
+  friend bool operator==(const ConstAttrs& a, const ConstAttrs& b) {
+    return a.value.desc() == b.value.desc() && std::memcmp(a.value.raw(), b.value.raw(), a.value.byte_size()) == 0;
+  }
 };
 
 // Fill: every element is "value", converted to dtype.
@@ -33,45 +41,54 @@ struct FillAttrs {
   DType dtype;
   Shape shape;
   double value = 0;
+  friend bool operator==(const FillAttrs&, const FillAttrs&) = default;
 };
 
 struct VariableAttrs {
   DType dtype;
   Shape shape;
+  friend bool operator==(const VariableAttrs&, const VariableAttrs&) = default;
 };
 
 struct CastAttrs {
   DType to;
+  friend bool operator==(const CastAttrs&, const CastAttrs&) = default;
 };
 
 // Reshape, BroadcastTo: the target shape.
 struct ShapeAttrs {
   Shape shape;
+  friend bool operator==(const ShapeAttrs&, const ShapeAttrs&) = default;
 };
 
 // Transpose: output axis i is input axis perm[i].
 struct TransposeAttrs {
   std::vector<int> perm;
+  friend bool operator==(const TransposeAttrs&, const TransposeAttrs&) = default;
 };
 
 // ExpandDims, Concat, Pack, ArgMax: one axis, already made non-negative.
 struct AxisAttrs {
   int axis = 0;
+  friend bool operator==(const AxisAttrs&, const AxisAttrs&) = default;
 };
 
 // Split: the sizes of the pieces along the axis.
 struct SplitAttrs {
   int axis = 0;
   std::vector<int64_t> sizes;
+  friend bool operator==(const SplitAttrs&, const SplitAttrs&) = default;
 };
 
 // Squeeze: the removed axes, ascending.
 struct SqueezeAttrs {
   std::vector<int> axes;
+  friend bool operator==(const SqueezeAttrs&, const SqueezeAttrs&) = default;
 };
 
 struct SliceAttrs {
   std::vector<int64_t> begin, size;
+  friend bool operator==(const SliceAttrs&, const SliceAttrs&) = default;
 };
 
 // Pad, MirrorPadGrad: elements before and after each axis.
@@ -79,21 +96,25 @@ struct PadAttrs {
   std::vector<std::pair<int64_t, int64_t>> paddings;
   PadMode mode = PadMode::kConstant;
   double constant = 0;
+  friend bool operator==(const PadAttrs&, const PadAttrs&) = default;
 };
 
 struct TileAttrs {
   std::vector<int64_t> multiples;
+  friend bool operator==(const TileAttrs&, const TileAttrs&) = default;
 };
 
 // Sum, Mean, Max, Min: reduced axes, non-negative and ascending.
 struct ReduceAttrs {
   std::vector<int> axes;
   bool keep_dims = false;
+  friend bool operator==(const ReduceAttrs&, const ReduceAttrs&) = default;
 };
 
 struct MatMulAttrs {
   bool transpose_a = false, transpose_b = false;
   Activation activation = Activation::kNone;  // _FusedMatMul only
+  friend bool operator==(const MatMulAttrs&, const MatMulAttrs&) = default;
 };
 
 // Conv2D and DepthwiseConv2dNative with their gradients. Heights come before widths. A Conv2D whose filter has fewer
@@ -106,6 +127,7 @@ struct ConvAttrs {
   DataFormat data_format = DataFormat::kNHWC;
   Shape target_shape;                          // gradients only: the shape of the input or filter they produce
   Activation activation = Activation::kNone;   // _FusedConv2D only
+  friend bool operator==(const ConvAttrs&, const ConvAttrs&) = default;
 };
 
 struct PoolAttrs {
@@ -115,6 +137,7 @@ struct PoolAttrs {
   std::array<int64_t, 4> explicit_paddings{};
   DataFormat data_format = DataFormat::kNHWC;
   Shape target_shape;  // AvgPoolGrad only: the shape of the pooled input
+  friend bool operator==(const PoolAttrs&, const PoolAttrs&) = default;
 };
 
 struct BatchNormAttrs {
@@ -123,10 +146,12 @@ struct BatchNormAttrs {
   DataFormat data_format = DataFormat::kNHWC;
   Activation activation = Activation::kNone;  // the fused kinds only
   bool has_side_input = false;                // the fused kinds only
+  friend bool operator==(const BatchNormAttrs&, const BatchNormAttrs&) = default;
 };
 
 struct BiasAddAttrs {
   DataFormat data_format = DataFormat::kNHWC;
+  friend bool operator==(const BiasAddAttrs&, const BiasAddAttrs&) = default;
 };
 
 // y = x / (bias + alpha * sum of x^2 over 2*depth_radius+1 channels)^beta, along the last axis.
@@ -134,17 +159,20 @@ struct LRNAttrs {
   int depth_radius = 5;
   double bias = 1, alpha = 1, beta = 0.5;
   DataFormat data_format = DataFormat::kNHWC;
+  friend bool operator==(const LRNAttrs&, const LRNAttrs&) = default;
 };
 
 // TopK, InTopK.
 struct TopKAttrs {
   int k = 1;
+  friend bool operator==(const TopKAttrs&, const TopKAttrs&) = default;
 };
 
 struct OneHotAttrs {
   int64_t depth = 0;
   double on_value = 1, off_value = 0;
   DType dtype = DType::kFloat32;
+  friend bool operator==(const OneHotAttrs&, const OneHotAttrs&) = default;
 };
 
 // The random operations. The stream is keyed by (graph seed, this seed, node name, step, element).
@@ -154,17 +182,20 @@ struct RandomAttrs {
   Shape shape;
   int64_t seed = 0;
   int64_t minval = 0, maxval = 0;
+  friend bool operator==(const RandomAttrs&, const RandomAttrs&) = default;
 };
 
 // The Apply* operations.
 struct ApplyAttrs {
   bool use_nesterov = false;
+  friend bool operator==(const ApplyAttrs&, const ApplyAttrs&) = default;
 };
 
 // _Send, _Recv: the channel's number in the plan, and for _Recv what arrives.
 struct ChannelAttrs {
   int channel = -1;
   TensorDesc desc;
+  friend bool operator==(const ChannelAttrs&, const ChannelAttrs&) = default;
 };
 
 using Attrs = std::variant<NoAttrs, PlaceholderAttrs, ConstAttrs, FillAttrs, VariableAttrs, CastAttrs, ShapeAttrs,

@@ -1,0 +1,108 @@
+#include <algorithm>
+
+#include "compile/passes.h"
+
+namespace muster {
+namespace {
+
+class BatchNormFuser {
+ public:
+  BatchNormFuser(CompileGraph& graph, const CompileRequest& request) : graph_(graph), request_(request) {}
+
+  void Run() {
+    const int size = graph_.size();
+    for (NodeId id = 0; id < size; ++id)
+      if (graph_.is_live(id) && graph_.node(id).kind == OpKind::kRelu) FuseForward(id);
+    graph_.RemoveUnused();
+  }
+
+ private:
+  std::vector<Use> Readers(Output o) const {
+    std::vector<Use> readers;
+    for (NodeId id = 0; id < graph_.size(); ++id) {
+      if (!graph_.is_live(id)) continue;
+      const auto& inputs = graph_.node(id).inputs;
+      for (int i = 0; i < static_cast<int>(inputs.size()); ++i)
+        if (inputs[static_cast<size_t>(i)] == o) readers.push_back({id, i});
+    }
+    return readers;
+  }
+
+  bool HasOnlyReader(Output o, NodeId reader) const {
+    if (graph_.IsFetched(o)) return false;
+    const auto readers = Readers(o);
+    return readers.size() == 1 && readers[0].node == reader;
+  }
+
+  bool IsFusable(Output o, NodeId reader) const {
+    const Node& node = graph_.node(o.node);
+    return node.kind == OpKind::kFusedBatchNorm && o.index == 0 && HasOnlyReader(o, reader) && node.control_inputs.empty() &&
+           request_.devices[static_cast<size_t>(graph_.device(o.node))].kernels->Find(OpKind::k_FusedBatchNormEx, node.outputs[0].dtype) != nullptr;
+  }
+
+  // relu(bn(x)) or relu(bn(x) + side).
+  void FuseForward(NodeId relu) {
+    const Output x = graph_.node(relu).inputs[0];
+    if (IsFusable(x, relu)) return Fuse(x.node, relu, Output{});
+    const Node add = graph_.node(x.node);
+    if (add.kind != OpKind::kAdd || !HasOnlyReader(x, relu)) return;
+    // When both terms are batch norms, the later one takes the other as its side input.
+    std::array<int, 2> order{0, 1};
+    if (graph_.order(add.inputs[0].node) < graph_.order(add.inputs[1].node)) std::swap(order[0], order[1]);
+    for (int i : order) {
+      const Output term = add.inputs[static_cast<size_t>(i)], side = add.inputs[static_cast<size_t>(1 - i)];
+      if (!(term == side) && graph_.desc(term).shape == graph_.desc(side).shape && IsFusable(term, x.node)) return Fuse(term.node, relu, side, x.node);
+    }
+  }
+
+  void Fuse(NodeId norm, NodeId relu, Output side, NodeId add = kNoNode) {
+    const Node old = graph_.node(norm);
+    BatchNormAttrs attrs = old.attr<BatchNormAttrs>();
+    attrs.activation = Activation::kRelu;
+    attrs.has_side_input = side.is_valid();
+    std::vector<Output> inputs = old.inputs;
+    if (side.is_valid()) inputs.push_back(side);
+    const NodeId fused = graph_.Add(OpKind::k_FusedBatchNormEx, old.name, std::move(inputs), attrs, relu);
+    graph_.ReplaceUses({relu, 0}, {fused, 0});
+    graph_.MoveControlUses(relu, fused);
+    for (int i = 1; i < static_cast<int>(old.outputs.size()); ++i) graph_.ReplaceUses({norm, i}, {fused, i});
+    for (NodeId id : {norm, relu}) graph_.Remove(id);
+    if (add != kNoNode) graph_.Remove(add);
+    FuseBackward(fused);
+  }
+
+  // ReluGrad(dy, y) feeding FusedBatchNormGrad of the same batch norm: the mask is applied on the way.
+  void FuseBackward(NodeId fused) {
+    const Output y{fused, 0}, saved_mean{fused, 3};
+    NodeId relu_grad = kNoNode, norm_grad = kNoNode;
+    for (const Use& use : Readers(y))
+      if (graph_.node(use.node).kind == OpKind::kReluGrad && use.input == 1) relu_grad = use.node;
+    for (const Use& use : Readers(saved_mean))
+      if (graph_.node(use.node).kind == OpKind::kFusedBatchNormGrad) norm_grad = use.node;
+    if (relu_grad == kNoNode || norm_grad == kNoNode) return;
+    const Node grad = graph_.node(norm_grad);
+    if (!(grad.inputs[0] == Output{relu_grad, 0}) || graph_.IsFetched({relu_grad, 0})) return;
+
+    const bool mask_is_shared = !HasOnlyReader({relu_grad, 0}, norm_grad);
+    BatchNormAttrs attrs = grad.attr<BatchNormAttrs>();
+    attrs.activation = Activation::kRelu;
+    attrs.has_side_input = mask_is_shared;
+    const Node forward = graph_.node(fused);
+    std::vector<Output> inputs{graph_.node(relu_grad).inputs[0], grad.inputs[1], grad.inputs[2], grad.inputs[3], grad.inputs[4], forward.inputs[2], y};
+    const NodeId made = graph_.Add(OpKind::k_FusedBatchNormGradEx, grad.name, std::move(inputs), attrs, norm_grad);
+    for (int i = 0; i < 3; ++i) graph_.ReplaceUses({norm_grad, i}, {made, i});
+    graph_.MoveControlUses(norm_grad, made);
+    graph_.Remove(norm_grad);
+    if (mask_is_shared) graph_.ReplaceUses({relu_grad, 0}, {made, 3});
+    graph_.Remove(relu_grad);
+  }
+
+  CompileGraph& graph_;
+  const CompileRequest& request_;
+};
+
+}  // namespace
+
+void FuseBatchNorm(CompileGraph& graph, const CompileRequest& request) { BatchNormFuser(graph, request).Run(); }
+
+}  // namespace muster

@@ -1,0 +1,158 @@
+// Which values live in an opaque form. Kernels say what they wish (LayoutFn). A variable takes the form that its first
+// reader wishes, its slots and updates follow, and a _Reorder node stands wherever a reader needs another form. Element-
+// wise work over one form does not care which it is.
+
+#include <algorithm>
+#include <map>
+
+#include <fmt/format.h>
+
+#include "compile/passes.h"
+#include "graph/op_def.h"
+
+namespace muster {
+namespace {
+
+// Operations that treat bytes element by element and so accept any one form; padding stays zero under them.
+bool IsAgnostic(OpKind kind) {
+  switch (kind) {
+    case OpKind::kAssign: case OpKind::kAssignAdd: case OpKind::kAssignSub: case OpKind::kL2Loss: case OpKind::kMul:
+    case OpKind::kAdd: case OpKind::kSub: case OpKind::kAddN: case OpKind::kSquare: case OpKind::k_Snapshot: case OpKind::k_FusedApply:
+    case OpKind::kApplyGradientDescent: case OpKind::kApplyMomentum: case OpKind::kApplyRMSProp: case OpKind::kApplyAdam:
+    case OpKind::kApplyAdagrad: case OpKind::kApplyAdadelta: case OpKind::kApplyFtrl: case OpKind::kApplyCenteredRMSProp:
+    case OpKind::kApplyAdaMax: case OpKind::kApplyProximalGradientDescent:
+      return true;
+    default: return false;
+  }
+}
+
+class LayoutPass {
+ public:
+  LayoutPass(CompileGraph& graph, const CompileRequest& request) : graph_(graph), request_(request) {}
+
+  void Run() {
+    const std::vector<NodeId> order = graph_.TopologicalOrder();
+    CollectWishes(order);
+    ChooseForVariables(order);
+    for (NodeId id : order) Apply(id);
+  }
+
+ private:
+  void CollectWishes(const std::vector<NodeId>& order) {
+    for (NodeId id : order) {
+      const CompileDevice& device = request_.devices[static_cast<size_t>(graph_.device(id))];
+      const KernelRow* row = FindRow(graph_, id, device);
+      if (row != nullptr && row->layout != nullptr) wishes_[id] = row->layout(RequestFor(graph_, id), device.caps);
+    }
+  }
+
+  VariableTable::Entry* EntryOf(NodeId variable) {
+    const int index = request_.variables->IndexOf(graph_.original(variable));
+    return index < 0 ? nullptr : &request_.variables->mutable_entry(index);
+  }
+
+  void ChooseForVariables(const std::vector<NodeId>& order) {
+    for (NodeId id : order) {
+      auto wish = wishes_.find(id);
+      if (wish == wishes_.end()) continue;
+      for (size_t i = 0; i < graph_.node(id).inputs.size(); ++i) {
+        const Output in = graph_.node(id).inputs[i];
+        if (wish->second.inputs[i].is_plain() || graph_.node(in.node).kind != OpKind::kVariable) continue;
+        VariableTable::Entry* entry = EntryOf(in.node);
+        if (entry == nullptr || entry->layout_chosen) continue;
+        entry->layout_chosen = true;
+        Move(*entry, wish->second.inputs[i]);
+      }
+    }
+    // Slots are updated beside their variable, element by element: they take its form.
+    for (NodeId id : order) {
+      const Node& node = graph_.node(id);
+      const int refs = GetOpDef(node.kind).num_refs;
+      if (refs < 2) continue;
+      const VariableTable::Entry* first = EntryOf(node.inputs[0].node);
+      for (int i = 1; i < refs; ++i) {
+        VariableTable::Entry* slot = EntryOf(node.inputs[static_cast<size_t>(i)].node);
+        if (first != nullptr && slot != nullptr && !(slot->desc.layout == first->desc.layout)) Move(*slot, first->desc.layout);
+      }
+    }
+    for (NodeId id : order)
+      if (graph_.node(id).kind == OpKind::kVariable)
+        if (const VariableTable::Entry* entry = EntryOf(id)) graph_.mutable_desc({id, 0}).layout = entry->desc.layout;
+  }
+
+  // A variable that already has memory must be moved there by the session, which compares the version.
+  void Move(VariableTable::Entry& entry, const Layout& layout) {
+    entry.desc.layout = layout;
+    ++request_.variables->version;
+  }
+
+  // The value in another form, made once.
+  Output Reordered(Output value, const Layout& layout, NodeId near) {
+    if (graph_.desc(value).layout == layout) return value;
+    Output& made = reordered_[{value, layout.ToString()}];
+    if (!made.is_valid()) {
+      const NodeId id = graph_.Add(OpKind::k_Reorder, graph_.node(value.node).name + "/reorder", {value}, NoAttrs{}, near);
+      graph_.mutable_desc({id, 0}).layout = layout;
+      made = {id, 0};
+    }
+    return made;
+  }
+
+  void SetInput(NodeId id, size_t i, const Layout& layout) {
+    const Output value = Reordered(graph_.node(id).inputs[i], layout, id);
+    graph_.mutable_node(id).inputs[i] = value;
+  }
+
+  void Apply(NodeId id) {
+    const size_t num_inputs = graph_.node(id).inputs.size();
+    if (auto wish = wishes_.find(id); wish != wishes_.end()) {
+      for (size_t i = 0; i < num_inputs; ++i) SetInput(id, i, wish->second.inputs[i]);
+      for (size_t i = 0; i < graph_.node(id).outputs.size(); ++i)
+        graph_.mutable_node(id).outputs[i].layout = wish->second.outputs[i];
+      return;
+    }
+    const Layout common = CommonLayout(id);
+    for (size_t i = 0; i < num_inputs; ++i) {
+      const Output in = graph_.node(id).inputs[i];
+      if (graph_.desc(in).shape.rank() == 0) continue;
+      SetInput(id, i, common);
+    }
+    Node& node = graph_.mutable_node(id);
+    if (node.kind == OpKind::kVariable) return;
+    for (TensorDesc& out : node.outputs)
+      if (out.shape.rank() > 0 && IsAgnostic(node.kind) && node.kind != OpKind::kL2Loss) out.layout = common;
+    if (node.kind == OpKind::k_Recv) node.outputs[0].layout = node.attr<ChannelAttrs>().desc.layout;
+  }
+
+  // The form of an element-wise operation: its variable's, else the first opaque one; plain for everything else.
+  Layout CommonLayout(NodeId id) const {
+    const Node& node = graph_.node(id);
+    if (!IsAgnostic(node.kind)) return {};
+    const bool is_update = GetOpDef(node.kind).num_refs > 0;
+    Layout layout;
+    const Shape* shape = nullptr;
+    for (Output in : node.inputs) {
+      const TensorDesc& d = graph_.desc(in);
+      if (d.shape.rank() == 0) continue;
+      if (shape != nullptr && !(*shape == d.shape)) return {};  // it broadcasts, so axes matter
+      shape = &d.shape;
+      if (is_update && in == node.inputs[0]) return d.layout;
+      if (layout.is_plain()) layout = d.layout;
+    }
+    // Adding a scalar would fill the padding.
+    const bool has_scalar = std::any_of(node.inputs.begin(), node.inputs.end(), [&](Output in) { return graph_.desc(in).shape.rank() == 0; });
+    if (has_scalar && (node.kind == OpKind::kAdd || node.kind == OpKind::kSub)) return {};
+    return layout;
+  }
+
+  CompileGraph& graph_;
+  const CompileRequest& request_;
+  std::map<NodeId, LayoutWish> wishes_;
+  std::map<std::pair<Output, std::string>, Output> reordered_;
+};
+
+}  // namespace
+
+void ChooseLayouts(CompileGraph& graph, const CompileRequest& request) { LayoutPass(graph, request).Run(); }
+
+}  // namespace muster

@@ -1,0 +1,40 @@
+#pragma once
+
+#include "compile/compile_graph.h"
+#include "compile/pipeline.h"
+
+namespace muster {
+
+// One pass per file. Each takes the working graph and leaves it correct; pipeline.cc alone knows their order.
+
+// place.cc: a device for every node, by request, colocation and what the kernel tables can run.
+void Place(CompileGraph& graph, const CompileRequest& request);
+// forward_identities.cc: readers of Identity read its input; copies appear where a variable's value must be kept.
+void ForwardIdentities(CompileGraph& graph);
+// data_format.cc: NCHW operations become NHWC ones with transposes at the edges, which then cancel.
+void ConvertToNHWC(CompileGraph& graph);
+// fold_constants.cc: operations on constants are computed once, here.
+void FoldConstants(CompileGraph& graph, const CompileRequest& request);
+// common_subexpressions.cc: equal operations on equal inputs become one.
+void ShareCommonSubexpressions(CompileGraph& graph);
+// fuse_bias.cc: Conv2D or MatMul with BiasAdd and Relu; filter gradient with bias gradient.
+void FuseBias(CompileGraph& graph, const CompileRequest& request);
+// fuse_batch_norm.cc: batch norm with Relu and a residual sum, forward and backward.
+void FuseBatchNorm(CompileGraph& graph, const CompileRequest& request);
+// partition.cc: _Send and _Recv on every edge between devices, once per value and destination.
+std::vector<ChannelSpec> Partitioning(CompileGraph& graph, const CompileRequest& request);
+// layout.cc: layouts of variables and opaque values; _Reorder where producer and consumer differ.
+void ChooseLayouts(CompileGraph& graph, const CompileRequest& request);
+// order_updates.cc: control edges so that reads of a variable come before the step's updates of it.
+void OrderUpdates(CompileGraph& graph);
+// lower.cc: kernels, places and lifetimes: the plan.
+Plan Lower(CompileGraph& graph, std::vector<ChannelSpec> channels, const CompileRequest& request);
+// coalesce_updates.cc: neighbouring updates over contiguous memory become one step.
+void CoalesceUpdates(Plan& plan, const CompileRequest& request);
+
+// The request that a node makes of a kernel table.
+KernelRequest RequestFor(const CompileGraph& graph, NodeId id);
+// The row that runs a node on a device, or nullptr.
+const KernelRow* FindRow(const CompileGraph& graph, NodeId id, const CompileDevice& device);
+
+}  // namespace muster

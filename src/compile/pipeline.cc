@@ -1,0 +1,67 @@
+#include "compile/pipeline.h"
+
+#include <fmt/format.h>
+
+#include "base/file.h"
+#include "compile/passes.h"
+
+namespace muster {
+namespace {
+
+// Writes the graph after each pass as NN_name.txt when the user asked for it.
+class Dumper {
+ public:
+  explicit Dumper(std::string dir) : dir_(std::move(dir)) {}
+  void operator()(const char* pass, const CompileGraph& graph) {
+    if (!dir_.empty()) WriteFileAtomically(fmt::format("{}/{:02}_{}.txt", dir_, number_++, pass), graph.ToText());
+  }
+  void Text(const char* name, const std::string& text) {
+    if (!dir_.empty()) WriteFileAtomically(fmt::format("{}/{:02}_{}.txt", dir_, number_++, name), text);
+  }
+
+ private:
+  std::string dir_;
+  int number_ = 0;
+};
+
+}  // namespace
+
+Plan Compile(const CompileRequest& request) {
+  Dumper dump(request.dump_passes_dir);
+  request.variables->Update(*request.graph);
+  CompileGraph graph(*request.graph, request.feeds, request.fetches, request.targets);
+  dump("prune", graph);
+  Place(graph, request);
+  dump("place", graph);
+  ForwardIdentities(graph);
+  dump("forward_identities", graph);
+  ConvertToNHWC(graph);
+  dump("data_format", graph);
+  if (request.optimize) {
+    FoldConstants(graph, request);
+    dump("fold_constants", graph);
+    ShareCommonSubexpressions(graph);
+    dump("common_subexpressions", graph);
+    FuseBias(graph, request);
+    dump("fuse_bias", graph);
+    FuseBatchNorm(graph, request);
+    dump("fuse_batch_norm", graph);
+  }
+  std::vector<ChannelSpec> channels = Partitioning(graph, request);
+  dump("partition", graph);
+  ChooseLayouts(graph, request);
+  dump("layout", graph);
+  OrderUpdates(graph);
+  dump("order_updates", graph);
+  Plan plan = Lower(graph, std::move(channels), request);
+  dump.Text("plan", PlanToText(plan));
+  return plan;
+}
+
+CompileGraph PlaceOnly(const CompileRequest& request) {
+  CompileGraph graph(*request.graph, request.feeds, request.fetches, request.targets);
+  Place(graph, request);
+  return graph;
+}
+
+}  // namespace muster

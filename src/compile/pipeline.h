@@ -1,0 +1,39 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "compile/compile_graph.h"
+#include "plan/plan.h"
+#include "plan/variable_table.h"
+
+namespace muster {
+
+// A device that plans may use.
+struct CompileDevice {
+  DeviceName name;  // full
+  const KernelTable* kernels = nullptr;
+  DeviceCaps caps;
+};
+
+// What to compile and for which devices.
+struct CompileRequest {
+  const Graph* graph = nullptr;
+  std::vector<Output> feeds, fetches;
+  std::vector<NodeId> targets;
+  std::vector<CompileDevice> devices;
+  VariableTable* variables = nullptr;  // the pipeline may choose layouts of variables that have none chosen yet
+  bool optimize = true;
+  bool use_arena = true;
+  bool allow_soft_placement = true;
+  std::string dump_passes_dir;
+};
+
+// Runs every pass in order and returns the plan. Throws Error for what the user asked wrongly: unfed placeholders, devices
+// that do not exist, operations that no device can run.
+Plan Compile(const CompileRequest& request);
+
+// Chooses a device for each node of a graph copy: what DevicePlacement prints.
+CompileGraph PlaceOnly(const CompileRequest& request);
+
+}  // namespace muster

@@ -1,0 +1,85 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "muster/session.h"
+#include "plan/kernel.h"
+
+namespace muster {
+
+// The blocks of memory that a partition's values live in.
+enum class Region : uint8_t {
+  kNone,      // absent
+  kArena,     // activations and workspaces, planned; nothing survives a replay
+  kGradient,  // gradients that updates read, side by side in the order of their variables
+  kVariable,  // index = entry of the session's VariableTable
+  kConstant,  // index = constant of the partition
+  kFeed,      // index = feed of the plan
+  kSeparate,  // index = allocation of its own (--no_arena)
+};
+
+// Where a value is: bound to an address when an executor is built.
+struct Place {
+  Region region = Region::kNone;
+  int index = 0;
+  int64_t offset = 0;
+};
+
+// One bound computation of a device's list.
+struct Step {
+  std::string name;
+  OpKind kind = OpKind::kNoOp;
+  std::unique_ptr<Kernel> kernel;
+  std::vector<Place> inputs, outputs;
+  Place workspace;
+  std::vector<TensorDesc> input_descs, output_descs;
+  int stream = 0;
+  int send_channel = -1, recv_channel = -1;  // the channel this step fills or waits for
+  std::vector<int> waits, signals;           // events between streams of this device
+  double madds = 0;                          // multiply-adds, for reports
+  int phase = 0;                             // 0 forward, 1 backward, 2 update: for the time split
+};
+
+// What one device does in a step.
+struct Partition {
+  DeviceName device;
+  int device_index = 0;
+  std::vector<Step> steps;
+  std::vector<Tensor> constants;
+  std::vector<int64_t> separate_bytes;
+  int64_t arena_bytes = 0;
+  int64_t arena_lower_bound = 0;
+  int64_t gradient_bytes = 0;
+  int num_streams = 1, num_events = 0;
+};
+
+// One tensor per step from one partition to another. Channel numbers follow the plan's one global order.
+struct ChannelSpec {
+  std::string name;
+  TensorDesc desc;
+  int from = 0, to = 0;  // partitions
+};
+
+// A value that enters or leaves the plan.
+struct Port {
+  int partition = 0;
+  Place place;
+  TensorDesc desc;
+};
+
+// A compiled program: for each device a flat list of steps over planned memory. Immutable once built; its kernels are
+// launched by one executor at a time.
+struct Plan {
+  std::vector<Partition> partitions;
+  std::vector<ChannelSpec> channels;
+  std::vector<Port> feeds, fetches;
+  PlanStats stats;
+  int variable_version = 0;
+};
+
+// The plan as text: one line per step with places, streams and channels.
+std::string PlanToText(const Plan& plan);
+
+}  // namespace muster
