@@ -34,6 +34,13 @@ struct PlanStats {
   std::map<std::string, int> steps_by_op;
 };
 
+// Where the time of one replay went, in seconds.
+struct StepTimes {
+  double input = 0;    // copying feeds
+  double compute = 0;  // forward and backward
+  double update = 0;   // variables
+};
+
 using Feeds = std::vector<std::pair<Output, Tensor>>;
 
 // Runs one compiled (feeds, fetches, targets) again and again without look-ups. Not thread-safe; made by
@@ -44,6 +51,8 @@ class Runner {
   // Replays the plan: feeds in the order given to Prepare, results in the order of its fetches.
   virtual std::vector<Tensor> Run(const std::vector<Tensor>& feeds = {}) = 0;
   virtual const PlanStats& stats() const = 0;
+  // The times of the last Run.
+  virtual const StepTimes& times() const = 0;
   // The plan as text: each device's steps with offsets, streams and channels.
   virtual std::string PlanText() const = 0;
 };

@@ -31,7 +31,7 @@ Plan Compile(const CompileRequest& request) {
   request.variables->Update(*request.graph);
   CompileGraph graph(*request.graph, request.feeds, request.fetches, request.targets);
   dump("prune", graph);
-  Place(graph, request);
+  PlaceNodes(graph, request);
   dump("place", graph);
   ForwardIdentities(graph);
   dump("forward_identities", graph);
@@ -60,7 +60,7 @@ Plan Compile(const CompileRequest& request) {
 
 CompileGraph PlaceOnly(const CompileRequest& request) {
   CompileGraph graph(*request.graph, request.feeds, request.fetches, request.targets);
-  Place(graph, request);
+  PlaceNodes(graph, request);
   return graph;
 }
 

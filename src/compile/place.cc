@@ -92,7 +92,7 @@ const KernelRow* FindRow(const CompileGraph& graph, NodeId id, const CompileDevi
   return device.kernels->Find(graph.node(id).kind, KernelDType(RequestFor(graph, id)));
 }
 
-void Place(CompileGraph& graph, const CompileRequest& request) {
+void PlaceNodes(CompileGraph& graph, const CompileRequest& request) {
   Groups groups = Colocate(graph);
   std::unordered_map<NodeId, DeviceName> wanted;
   for (NodeId id = 0; id < graph.size(); ++id) {

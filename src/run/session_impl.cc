@@ -1,0 +1,178 @@
+#include "run/session_impl.h"
+
+#include <cstring>
+
+#include <fmt/format.h>
+
+#include "graph/op_def.h"
+#include "muster/error.h"
+
+namespace muster {
+
+// A prepared plan that follows the session's variables: compiled when first run, and again if they moved.
+class SessionImpl::PlanRunner final : public Runner {
+ public:
+  PlanRunner(SessionImpl* session, Wanted wanted) : session_(session), wanted_(std::move(wanted)) {
+    plan_ = session_->CompilePlanLocked(wanted_);
+    stats_ = plan_->stats;
+  }
+
+  std::vector<Tensor> Run(const std::vector<Tensor>& feeds) override {
+    std::lock_guard lock(session_->mutex_);
+    return RunLocked(feeds);
+  }
+
+  std::vector<Tensor> RunLocked(const std::vector<Tensor>& feeds) {
+    Bind();
+    executor_->Run(session_->step_++, feeds);
+    return executor_->Fetch();
+  }
+
+  const PlanStats& stats() const override { return stats_; }
+  const StepTimes& times() const override { return executor_ != nullptr ? executor_->times() : no_times_; }
+  std::string PlanText() const override { return PlanToText(executor_ != nullptr ? executor_->plan() : *plan_); }
+
+ private:
+  // Memory is taken at the first run, so that preparing several plans decides where variables live before they exist.
+  void Bind() {
+    session_->memory_.Ensure(session_->table_);
+    if (executor_ != nullptr && executor_->plan().variable_version == session_->table_.version) return;
+    executor_.reset();
+    if (plan_ == nullptr || plan_->variable_version != session_->table_.version) {
+      plan_ = session_->CompilePlanLocked(wanted_);
+      session_->memory_.Ensure(session_->table_);
+      if (plan_->variable_version != session_->table_.version) plan_ = session_->CompilePlanLocked(wanted_);
+    }
+    stats_ = plan_->stats;
+    executor_ = std::make_unique<Executor>(std::move(*plan_), session_->DevicePointers(), session_->table_, session_->memory_);
+    plan_.reset();
+  }
+
+  SessionImpl* session_;
+  Wanted wanted_;
+  std::unique_ptr<Plan> plan_;
+  std::unique_ptr<Executor> executor_;
+  PlanStats stats_;
+  StepTimes no_times_;
+};
+
+SessionImpl::SessionImpl(const Graph* graph, SessionOptions options, std::vector<LocalDevice> devices)
+    : graph_(graph), options_(std::move(options)), devices_(std::move(devices)), memory_(DevicePointers()) {}
+
+std::vector<Device*> SessionImpl::DevicePointers() const {
+  std::vector<Device*> pointers;
+  for (const LocalDevice& d : devices_) pointers.push_back(d.device.get());
+  return pointers;
+}
+
+CompileRequest SessionImpl::RequestFor(const Wanted& wanted) const {
+  CompileRequest request;
+  request.graph = graph_;
+  request.feeds = wanted.feeds;
+  request.fetches = wanted.fetches;
+  request.targets = wanted.targets;
+  for (const LocalDevice& d : devices_) request.devices.push_back({d.device->name(), d.kernels, d.caps});
+  request.variables = &table_;
+  request.optimize = options_.optimize;
+  request.use_arena = options_.use_arena;
+  request.allow_soft_placement = options_.allow_soft_placement;
+  request.dump_passes_dir = options_.dump_passes_dir;
+  return request;
+}
+
+std::unique_ptr<Plan> SessionImpl::CompilePlanLocked(const Wanted& wanted) {
+  return std::make_unique<Plan>(Compile(RequestFor(wanted)));
+}
+
+void SessionImpl::Initialize() {
+  Wanted wanted;
+  for (const VariableInfo& info : graph_->variables()) wanted.targets.push_back(info.initializer);
+  std::lock_guard lock(mutex_);
+  PlanRunner(this, std::move(wanted)).RunLocked({});  // its memory is given back at once
+}
+
+std::vector<Tensor> SessionImpl::Run(const Feeds& feeds, const std::vector<Output>& fetches, const std::vector<NodeId>& targets) {
+  Wanted wanted{{}, fetches, targets};
+  std::vector<Tensor> values;
+  for (const auto& [output, value] : feeds) {
+    wanted.feeds.push_back(output);
+    values.push_back(value);
+    if (!(value.desc() == graph_->desc(output)))
+      throw InvalidArgument(fmt::format("{} must be fed {}, not {}", graph_->node(output.node).name, graph_->desc(output).ToString(),
+                                        value.desc().ToString()));
+  }
+  std::lock_guard lock(mutex_);
+  std::unique_ptr<Runner>& runner = cache_[wanted];
+  if (runner == nullptr) {
+    try {
+      runner = std::make_unique<PlanRunner>(this, wanted);
+    } catch (...) {
+      cache_.erase(wanted);
+      throw;
+    }
+  }
+  return static_cast<PlanRunner&>(*runner).RunLocked(values);
+}
+
+std::unique_ptr<Runner> SessionImpl::Prepare(const std::vector<Output>& feeds, const std::vector<Output>& fetches,
+                                             const std::vector<NodeId>& targets) {
+  std::lock_guard lock(mutex_);
+  return std::make_unique<PlanRunner>(this, Wanted{feeds, fetches, targets});
+}
+
+VariableTable::Entry& SessionImpl::EntryLocked(Output ref) {
+  table_.Update(*graph_);
+  const int index = table_.IndexOf(ref.node);
+  if (index < 0) throw InvalidArgument(fmt::format("{} is not a variable", graph_->node(ref.node).name));
+  memory_.Ensure(table_);
+  return table_.mutable_entry(index);
+}
+
+Tensor SessionImpl::ReadVariable(Output ref) {
+  std::lock_guard lock(mutex_);
+  const VariableTable::Entry& entry = EntryLocked(ref);
+  Tensor value(entry.desc.dtype, entry.desc.shape);
+  const void* bytes = memory_.Address(entry);
+  if (entry.desc.layout.is_plain()) std::memcpy(value.raw(), bytes, value.byte_size());
+  else entry.desc.layout.format()->Unpack(bytes, value.raw());
+  return value;
+}
+
+void SessionImpl::WriteVariable(Output ref, const Tensor& value) {
+  if (!(value.desc() == graph_->desc(ref)))
+    throw InvalidArgument(fmt::format("variable {} is {}, not {}", graph_->node(ref.node).name, graph_->desc(ref).ToString(),
+                                      value.desc().ToString()));
+  std::lock_guard lock(mutex_);
+  const VariableTable::Entry& entry = EntryLocked(ref);
+  if (entry.desc.layout.is_plain()) std::memcpy(memory_.Address(entry), value.raw(), value.byte_size());
+  else entry.desc.layout.format()->Pack(value.raw(), memory_.Address(entry));
+}
+
+int64_t SessionImpl::step() const {
+  std::lock_guard lock(mutex_);
+  return step_;
+}
+
+void SessionImpl::set_step(int64_t step) {
+  std::lock_guard lock(mutex_);
+  step_ = step;
+}
+
+std::vector<std::string> SessionImpl::DevicePlacement() const {
+  Wanted wanted;
+  for (NodeId id = 0; id < graph_->num_nodes(); ++id) {
+    wanted.targets.push_back(id);
+    if (graph_->node(id).kind == OpKind::kPlaceholder) wanted.feeds.push_back({id, 0});
+  }
+  std::lock_guard lock(mutex_);
+  CompileRequest request = RequestFor(wanted);
+  table_.Update(*graph_);
+  const CompileGraph placed = PlaceOnly(request);
+  std::vector<std::string> lines;
+  for (NodeId id = 0; id < placed.size(); ++id)
+    lines.push_back(fmt::format("{}: ({}): {}", placed.node(id).name, OpName(placed.node(id).kind),
+                                request.devices[static_cast<size_t>(placed.device(id))].name.ToString()));
+  return lines;
+}
+
+}  // namespace muster

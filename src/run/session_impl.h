@@ -1,0 +1,62 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "compile/pipeline.h"
+#include "muster/session.h"
+#include "run/executor.h"
+#include "run/variable_memory.h"
+
+namespace muster {
+
+// A device of this process with the kernels it runs.
+struct LocalDevice {
+  std::unique_ptr<Device> device;
+  const KernelTable* kernels = nullptr;
+  DeviceCaps caps;
+};
+
+// What stands behind Session: it knows plans and executors, but no backend; devices are handed in.
+class SessionImpl {
+ public:
+  SessionImpl(const Graph* graph, SessionOptions options, std::vector<LocalDevice> devices);
+
+  void Initialize();
+  std::vector<Tensor> Run(const Feeds& feeds, const std::vector<Output>& fetches, const std::vector<NodeId>& targets);
+  std::unique_ptr<Runner> Prepare(const std::vector<Output>& feeds, const std::vector<Output>& fetches,
+                                  const std::vector<NodeId>& targets);
+  Tensor ReadVariable(Output ref);
+  void WriteVariable(Output ref, const Tensor& value);
+  int64_t step() const;
+  void set_step(int64_t step);
+  std::vector<std::string> DevicePlacement() const;
+
+ private:
+  class PlanRunner;
+  struct Wanted {
+    std::vector<Output> feeds, fetches;
+    std::vector<NodeId> targets;
+    friend auto operator<=>(const Wanted&, const Wanted&) = default;
+  };
+
+  CompileRequest RequestFor(const Wanted& wanted) const;
+  std::unique_ptr<Plan> CompilePlanLocked(const Wanted& wanted);
+  VariableTable::Entry& EntryLocked(Output ref);
+  std::vector<Device*> DevicePointers() const;
+
+  const Graph* graph_;
+  const SessionOptions options_;
+  std::vector<LocalDevice> devices_;
+
+  mutable std::mutex mutex_;  // guards everything below and serialises replays
+  mutable VariableTable table_;
+  VariableMemory memory_;
+  std::map<Wanted, std::unique_ptr<Runner>> cache_;
+  int64_t step_ = 0;
+};
+
+}  // namespace muster

@@ -1,0 +1,82 @@
+#include "run/variable_memory.h"
+
+#include <cstring>
+
+namespace muster {
+namespace {
+
+// The bytes of one variable from one form to another, through plain if need be.
+void Convert(const TensorDesc& desc, const Layout& from, const void* source, const Layout& to, void* target) {
+  if (from == to) {
+    std::memcpy(target, source, static_cast<size_t>(desc.byte_size()));
+  } else if (from.is_plain()) {
+    to.format()->Pack(source, target);
+  } else if (to.is_plain()) {
+    from.format()->Unpack(source, target);
+  } else {
+    Tensor plain(desc.dtype, desc.shape);
+    from.format()->Unpack(source, plain.raw());
+    to.format()->Pack(plain.raw(), target);
+  }
+}
+
+}  // namespace
+
+VariableMemory::~VariableMemory() {
+  for (const Chunk& chunk : chunks_)
+    if (chunk.base != nullptr) devices_[static_cast<size_t>(chunk.device)]->allocator()->Free(chunk.base);
+}
+
+void* VariableMemory::Address(const VariableTable::Entry& entry) const {
+  return chunks_[static_cast<size_t>(entry.chunk)].base + entry.offset;
+}
+
+void VariableMemory::Ensure(VariableTable& table) {
+  layouts_.resize(static_cast<size_t>(table.size()));
+  for (int device = 0; device < static_cast<int>(devices_.size()); ++device) {
+    bool is_new = false, has_moved = false;
+    for (int i = 0; i < table.size(); ++i) {
+      const VariableTable::Entry& e = table.entry(i);
+      if (e.device != device) continue;
+      is_new = is_new || e.chunk < 0;
+      has_moved = has_moved || (e.chunk >= 0 && !(e.desc.layout == layouts_[static_cast<size_t>(i)]));
+    }
+    if (has_moved) Relayout(table, device);
+    else if (is_new) Allocate(table, device);
+  }
+}
+
+void VariableMemory::Allocate(VariableTable& table, int device) {
+  const int chunk = static_cast<int>(chunks_.size());
+  const int64_t bytes = table.AssignOffsets(device, chunk, [](const VariableTable::Entry& e) { return e.chunk < 0; });
+  void* base = devices_[static_cast<size_t>(device)]->allocator()->Allocate(static_cast<size_t>(bytes));
+  if (bytes > 0) std::memset(base, 0, static_cast<size_t>(bytes));
+  chunks_.push_back({device, static_cast<char*>(base), bytes});
+  for (int i = 0; i < table.size(); ++i)
+    if (table.entry(i).chunk == chunk) layouts_[static_cast<size_t>(i)] = table.entry(i).desc.layout;
+}
+
+// Rare: a plan wants another form after variables have values. Everything on the device moves to one new chunk.
+void VariableMemory::Relayout(VariableTable& table, int device) {
+  std::vector<std::pair<int, const char*>> old;
+  for (int i = 0; i < table.size(); ++i)
+    if (table.entry(i).device == device && table.entry(i).chunk >= 0)
+      old.emplace_back(i, static_cast<const char*>(Address(table.entry(i))));
+  const std::vector<Layout> old_layouts = layouts_;
+  for (int i = 0; i < table.size(); ++i)
+    if (table.entry(i).device == device) table.mutable_entry(i).chunk = -1;
+  const size_t num_old = chunks_.size();
+  Allocate(table, device);
+  for (auto [i, bytes] : old) {
+    const VariableTable::Entry& e = table.entry(i);
+    Convert(e.desc, old_layouts[static_cast<size_t>(i)], bytes, e.desc.layout, Address(e));
+  }
+  for (size_t c = 0; c < num_old; ++c) {
+    if (chunks_[c].device != device || chunks_[c].base == nullptr) continue;
+    devices_[static_cast<size_t>(device)]->allocator()->Free(chunks_[c].base);
+    chunks_[c].base = nullptr;
+  }
+  ++table.version;
+}
+
+}  // namespace muster

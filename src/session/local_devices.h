@@ -1,0 +1,12 @@
+#pragma once
+
+#include <vector>
+
+#include "run/session_impl.h"
+
+namespace muster {
+
+// The devices that the options ask for, with the kernel tables of their backend: the one place where backends meet run/.
+std::vector<LocalDevice> MakeLocalDevices(const SessionOptions& options);
+
+}  // namespace muster
