@@ -1,0 +1,46 @@
+#include "session/local_devices.h"
+
+#include <thread>
+
+#include <fmt/format.h>
+
+#include "backend/cpu/cpu_device.h"
+#include "backend/cpu/cpu_table.h"
+#include "backend/reference/reference_table.h"
+#include "memory/host_allocator.h"
+#include "muster/error.h"
+
+namespace muster {
+namespace {
+
+const KernelTable& TableFor(const std::string& backend) {
+  if (backend == "reference") return ReferenceTable();
+  if (backend == "cpu") {
+    // What the CPU backend has no kernel of its own for (integers, scalars, other dtypes) the reference loops do.
+    static const KernelTable table({CpuRows(), ReferenceRows()});
+    return table;
+  }
+  throw InvalidArgument(fmt::format("unknown backend \"{}\"; known: cpu, reference", backend));
+}
+
+int ThreadsPerDevice(const SessionOptions& options) {
+  if (options.intra_op_threads > 0) return options.intra_op_threads;
+  const int cores = std::max(1u, std::thread::hardware_concurrency());
+  return std::max(1, cores / std::max(1, options.num_cpu_devices));
+}
+
+}  // namespace
+
+std::vector<LocalDevice> MakeLocalDevices(const SessionOptions& options) {
+  if (options.num_cpu_devices < 1)
+    throw InvalidArgument(fmt::format("a session needs at least 1 CPU device, not {}", options.num_cpu_devices));
+  std::vector<LocalDevice> devices;
+  for (int i = 0; i < options.num_cpu_devices; ++i) {
+    const DeviceName name = DeviceName::Parse(fmt::format("/job:localhost/replica:0/task:0/device:CPU:{}", i));
+    devices.push_back({std::make_unique<CpuDevice>(name, &HostAllocator::Process()), &TableFor(options.backend),
+                       DeviceCaps{options.backend == "reference" ? 1 : ThreadsPerDevice(options)}});
+  }
+  return devices;
+}
+
+}  // namespace muster
