@@ -1,0 +1,194 @@
+// The update operations: element by element over everything the variable's memory holds, the padding of an opaque layout
+// included (variable, slots and gradient then share that layout, and padding stays zero). Computed in double, stored in T.
+// Formulas: tests/data/golden/optimizers.json and tensorflow/core/kernels/training_ops.
+#include <algorithm>
+#include <cmath>
+
+#include "backend/reference/reference_rows.h"
+
+namespace muster {
+namespace {
+
+// One launch: the refs and the gradient as arrays, the scalars as doubles, both by input number.
+template <typename T>
+struct Update {
+  const LaunchArgs& args;
+  int64_t count;
+  bool use_nesterov;
+
+  T* ref(int i) const { return args.ref<T>(i); }
+  const T* array(int i) const { return args.in<T>(i); }
+  double scalar(int i) const { return static_cast<double>(*args.in<T>(i)); }
+};
+
+// a/b, and 0 where a is 0 whatever b is: slots are zero in the padding, and 0/sqrt(0) would spoil it.
+double Ratio(double a, double b) { return a == 0 ? 0.0 : a / b; }
+double Squared(double x) { return x * x; }
+
+template <typename T>
+void GradientDescent(const Update<T>& u) {
+  T* var = u.ref(0);
+  const double alpha = u.scalar(1);
+  const T* delta = u.array(2);
+  for (int64_t i = 0; i < u.count; ++i) var[i] = static_cast<T>(var[i] - alpha * delta[i]);
+}
+
+template <typename T>
+void Momentum(const Update<T>& u) {
+  T *var = u.ref(0), *accum = u.ref(1);
+  const double lr = u.scalar(2), momentum = u.scalar(4);
+  const T* grad = u.array(3);
+  for (int64_t i = 0; i < u.count; ++i) {
+    const double a = accum[i] * momentum + grad[i];
+    accum[i] = static_cast<T>(a);
+    var[i] = static_cast<T>(var[i] - lr * (u.use_nesterov ? grad[i] + momentum * a : a));
+  }
+}
+
+template <typename T>
+void RMSProp(const Update<T>& u) {
+  T *var = u.ref(0), *ms = u.ref(1), *mom = u.ref(2);
+  const double lr = u.scalar(3), rho = u.scalar(4), momentum = u.scalar(5), epsilon = u.scalar(6);
+  const T* grad = u.array(7);
+  for (int64_t i = 0; i < u.count; ++i) {
+    const double s = ms[i] + (Squared(grad[i]) - ms[i]) * (1 - rho);
+    const double m = momentum * mom[i] + Ratio(lr * grad[i], std::sqrt(s + epsilon));
+    ms[i] = static_cast<T>(s);
+    mom[i] = static_cast<T>(m);
+    var[i] = static_cast<T>(var[i] - m);
+  }
+}
+
+template <typename T>
+void CenteredRMSProp(const Update<T>& u) {
+  T *var = u.ref(0), *mg = u.ref(1), *ms = u.ref(2), *mom = u.ref(3);
+  const double lr = u.scalar(4), rho = u.scalar(5), momentum = u.scalar(6), epsilon = u.scalar(7);
+  const T* grad = u.array(8);
+  for (int64_t i = 0; i < u.count; ++i) {
+    const double s = ms[i] + (Squared(grad[i]) - ms[i]) * (1 - rho);
+    const double r = mg[i] + (grad[i] - mg[i]) * (1 - rho);
+    const double m = momentum * mom[i] + Ratio(lr * grad[i], std::sqrt(s - r * r + epsilon));
+    ms[i] = static_cast<T>(s);
+    mg[i] = static_cast<T>(r);
+    mom[i] = static_cast<T>(m);
+    var[i] = static_cast<T>(var[i] - m);
+  }
+}
+
+template <typename T>
+void Adam(const Update<T>& u) {
+  T *var = u.ref(0), *m = u.ref(1), *v = u.ref(2);
+  const double beta1_power = u.scalar(3), beta2_power = u.scalar(4), lr = u.scalar(5);
+  const double beta1 = u.scalar(6), beta2 = u.scalar(7), epsilon = u.scalar(8);
+  const T* grad = u.array(9);
+  const double alpha = lr * std::sqrt(1 - beta2_power) / (1 - beta1_power);
+  for (int64_t i = 0; i < u.count; ++i) {
+    const double first = m[i] + (grad[i] - m[i]) * (1 - beta1);
+    const double second = v[i] + (Squared(grad[i]) - v[i]) * (1 - beta2);
+    const double ahead = u.use_nesterov ? grad[i] * (1 - beta1) + beta1 * first : first;
+    m[i] = static_cast<T>(first);
+    v[i] = static_cast<T>(second);
+    var[i] = static_cast<T>(var[i] - Ratio(alpha * ahead, std::sqrt(second) + epsilon));
+  }
+}
+
+template <typename T>
+void AdaMax(const Update<T>& u) {
+  T *var = u.ref(0), *m = u.ref(1), *v = u.ref(2);
+  const double beta1_power = u.scalar(3), lr = u.scalar(4), beta1 = u.scalar(5), beta2 = u.scalar(6), epsilon = u.scalar(7);
+  const T* grad = u.array(8);
+  for (int64_t i = 0; i < u.count; ++i) {
+    const double first = m[i] + (grad[i] - m[i]) * (1 - beta1);
+    const double norm = std::max(beta2 * v[i], std::abs(static_cast<double>(grad[i])));
+    m[i] = static_cast<T>(first);
+    v[i] = static_cast<T>(norm);
+    var[i] = static_cast<T>(var[i] - Ratio(lr / (1 - beta1_power) * first, norm + epsilon));
+  }
+}
+
+template <typename T>
+void Adagrad(const Update<T>& u) {
+  T *var = u.ref(0), *accum = u.ref(1);
+  const double lr = u.scalar(2);
+  const T* grad = u.array(3);
+  for (int64_t i = 0; i < u.count; ++i) {
+    const double a = accum[i] + Squared(grad[i]);
+    accum[i] = static_cast<T>(a);
+    var[i] = static_cast<T>(var[i] - Ratio(lr * grad[i], std::sqrt(a)));
+  }
+}
+
+template <typename T>
+void Adadelta(const Update<T>& u) {
+  T *var = u.ref(0), *accum = u.ref(1), *accum_update = u.ref(2);
+  const double lr = u.scalar(3), rho = u.scalar(4), epsilon = u.scalar(5);
+  const T* grad = u.array(6);
+  for (int64_t i = 0; i < u.count; ++i) {
+    const double a = rho * accum[i] + (1 - rho) * Squared(grad[i]);
+    const double update = Ratio(std::sqrt(accum_update[i] + epsilon) * grad[i], std::sqrt(a + epsilon));
+    accum[i] = static_cast<T>(a);
+    accum_update[i] = static_cast<T>(rho * accum_update[i] + (1 - rho) * Squared(update));
+    var[i] = static_cast<T>(var[i] - lr * update);
+  }
+}
+
+template <typename T>
+void Ftrl(const Update<T>& u) {
+  T *var = u.ref(0), *accum = u.ref(1), *linear = u.ref(2);
+  const T* grad = u.array(3);
+  const double lr = u.scalar(4), l1 = u.scalar(5), l2 = u.scalar(6), lr_power = u.scalar(7);
+  for (int64_t i = 0; i < u.count; ++i) {
+    const double before = std::pow(static_cast<double>(accum[i]), -lr_power);
+    const double now = accum[i] + Squared(grad[i]);
+    const double after = std::pow(now, -lr_power);
+    const double z = linear[i] + grad[i] - (after - before) / lr * var[i];
+    accum[i] = static_cast<T>(now);
+    linear[i] = static_cast<T>(z);
+    var[i] = static_cast<T>(std::abs(z) > l1 ? (std::copysign(l1, z) - z) / (after / lr + 2 * l2) : 0.0);
+  }
+}
+
+template <typename T>
+void ProximalGradientDescent(const Update<T>& u) {
+  T* var = u.ref(0);
+  const double alpha = u.scalar(1), l1 = u.scalar(2), l2 = u.scalar(3);
+  const T* delta = u.array(4);
+  for (int64_t i = 0; i < u.count; ++i) {
+    const double moved = var[i] - alpha * delta[i];
+    const double shrunk = l1 > 0 ? std::copysign(std::max(std::abs(moved) - alpha * l1, 0.0), moved) : moved;
+    var[i] = static_cast<T>(shrunk / (1 + alpha * l2));
+  }
+}
+
+template <typename T, void (*update)(const Update<T>&)>
+PreparedKernel PrepareApply(const KernelRequest& request, const DeviceCaps&) {
+  const int64_t count = request.inputs[0].byte_size() / static_cast<int64_t>(sizeof(T));
+  const bool use_nesterov = request.attr<ApplyAttrs>().use_nesterov;
+  return {MakeKernel([=](const LaunchArgs& args) { update(Update<T>{args, count, use_nesterov}); }), 0, {}};
+}
+
+template <typename T>
+std::vector<KernelRow> RowsFor(DType dtype) {
+  return {
+      {OpKind::kApplyGradientDescent, dtype, PrepareApply<T, GradientDescent<T>>},
+      {OpKind::kApplyMomentum, dtype, PrepareApply<T, Momentum<T>>},
+      {OpKind::kApplyRMSProp, dtype, PrepareApply<T, RMSProp<T>>},
+      {OpKind::kApplyCenteredRMSProp, dtype, PrepareApply<T, CenteredRMSProp<T>>},
+      {OpKind::kApplyAdam, dtype, PrepareApply<T, Adam<T>>},
+      {OpKind::kApplyAdaMax, dtype, PrepareApply<T, AdaMax<T>>},
+      {OpKind::kApplyAdagrad, dtype, PrepareApply<T, Adagrad<T>>},
+      {OpKind::kApplyAdadelta, dtype, PrepareApply<T, Adadelta<T>>},
+      {OpKind::kApplyFtrl, dtype, PrepareApply<T, Ftrl<T>>},
+      {OpKind::kApplyProximalGradientDescent, dtype, PrepareApply<T, ProximalGradientDescent<T>>},
+  };
+}
+
+}  // namespace
+
+std::vector<KernelRow> ReferenceApplyRows() {
+  std::vector<KernelRow> rows = RowsFor<float>(DType::kFloat32);
+  for (const KernelRow& row : RowsFor<double>(DType::kFloat64)) rows.push_back(row);
+  return rows;
+}
+
+}  // namespace muster
