@@ -1,11 +1,11 @@
 #pragma once
 
-#include <map>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "muster/graph.h"
+#include "muster/plan_stats.h"
 
 namespace muster {
 
@@ -18,27 +18,6 @@ struct SessionOptions {
   bool use_arena = true;            // false: each value its own allocation (--no_arena)
   bool allow_soft_placement = true;
   std::string dump_passes_dir;      // write the graph after each pass here; empty: do not
-};
-
-// What a compiled plan needs and has; all counts are of one replay.
-struct PlanStats {
-  int64_t variable_bytes = 0;       // variables and optimizer slots
-  int64_t gradient_bytes = 0;
-  int64_t arena_bytes = 0;          // activations and workspaces
-  int64_t constant_bytes = 0;
-  int64_t feed_bytes = 0;
-  int64_t arena_lower_bound = 0;    // largest sum of live bytes
-  int64_t peak_bytes = 0;           // everything above that is resident at once
-  int num_steps = 0;
-  int num_reorders = 0;             // between plain and opaque forms, each step
-  std::map<std::string, int> steps_by_op;
-};
-
-// Where the time of one replay went, in seconds.
-struct StepTimes {
-  double input = 0;    // copying feeds
-  double compute = 0;  // forward and backward
-  double update = 0;   // variables
 };
 
 using Feeds = std::vector<std::pair<Output, Tensor>>;

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "muster/session.h"
+#include "muster/plan_stats.h"
 #include "plan/kernel.h"
 
 namespace muster {
