@@ -1,0 +1,235 @@
+#include <cmath>
+
+#include "backend/cpu/batch_norm_plan.h"
+#include "backend/cpu/kernels.h"
+#include "base/check.h"
+
+namespace muster::cpu {
+namespace {
+
+// Outputs larger than this are written past the caches: they would be gone before anybody reads them.
+constexpr int64_t kStreamBytes = int64_t{4} << 20;
+
+// The tables of both directions (see BatchNormForwardArgs, BatchNormBackwardArgs).
+enum Table { kMean, kFactor, kOffset, kShift, kSlope = kShift, kBias };
+
+// Rows whose average stands in for the mean while variances are summed. Sums of squares around a value far from the mean
+// lose digits; around the average of 16 samples the loss is at most a factor of n/256 in the last digit of one
+// kRowsPerSum block, even if one of the samples is the only outlier among n.
+constexpr int64_t kShiftRows = 16;
+
+int64_t RowsOf(const Shape& x) {
+  int64_t rows = 1;
+  for (int i = 0; i + 1 < x.rank(); ++i) rows *= x[i];
+  return rows;
+}
+
+// What both directions have in common.
+class BatchNormKernel : public Kernel {
+ public:
+  BatchNormKernel(const KernelRequest& r, const Shape& x, int64_t arrays, int threads)
+      : attrs_(r.attr<BatchNormAttrs>()), plan_(RowsOf(x), x[x.rank() - 1], arrays), threads_(threads),
+        streams_(x.num_elements() * 4 >= kStreamBytes && plan_.channels % kChannelPadding == 0) {
+    MUSTER_CHECK(attrs_.data_format == DataFormat::kNHWC);
+  }
+  int64_t workspace_bytes() const { return BatchNormScratch::Bytes(plan_); }
+
+ protected:
+  double rows() const { return static_cast<double>(plan_.real_rows()); }
+
+  // Writes a channel's value into a table, once for each folded row.
+  void Spread(float* table, int64_t channel, double value) const {
+    for (int64_t f = 0; f < plan_.fold; ++f) table[f * plan_.real_channels + channel] = static_cast<float>(value);
+  }
+
+  const BatchNormAttrs attrs_;
+  const BatchNormPlan plan_;
+  const int threads_;
+  const bool streams_;
+  const BatchNormSimd& simd_ = GetBatchNormSimd();
+};
+
+// inputs x, scale, offset, mean, variance[, side]; outputs y, batch_mean, batch_variance, reserve_mean, reserve_inv_std.
+class ForwardKernel final : public BatchNormKernel {
+ public:
+  ForwardKernel(const KernelRequest& r, int threads) : BatchNormKernel(r, r.in(0), 1, threads) {}
+
+  void Launch(const LaunchArgs& a) override {
+    const BatchNormScratch scratch(plan_, a.workspace);
+    const BatchNormForwardArgs f = Bind(a, scratch);
+    const auto normalise = [&](int64_t chunk, int64_t c) { Normalise(f, chunk, c); };
+    const auto finish = [&](int64_t begin, int64_t end) { Finish(a, scratch, begin, end); };
+    if (attrs_.is_training) {
+      ParallelFor(threads_, plan_.real_channels, GrainFor(kShiftRows * 64),
+                  [&](int64_t begin, int64_t end) { FindShift(f.x, scratch, begin, end); });
+      RunBatchNorm(plan_, threads_, [&](int64_t chunk, int64_t c) { Sum(scratch, f, chunk, c); }, finish, normalise);
+    } else {
+      finish(0, plan_.real_channels);
+      ParallelItems(threads_, plan_.chunks * plan_.blocks(), plan_.small,
+                    [&](int64_t i) { normalise(i / plan_.blocks(), i % plan_.blocks() * plan_.block); });
+    }
+  }
+
+ private:
+  BatchNormForwardArgs Bind(const LaunchArgs& a, const BatchNormScratch& scratch) const {
+    const auto table = [&](Table t) { return scratch.table(plan_, t); };
+    BatchNormForwardArgs f{a.in<float>(0), attrs_.has_side_input ? a.in<float>(5) : nullptr, table(kMean), table(kFactor),
+                           table(kOffset), a.out<float>(0), attrs_.activation == Activation::kRelu, streams_};
+    if (f.y == f.x || f.y == f.side) f.stream = false;  // in place: its lines are in the cache already
+    return f;
+  }
+
+  // The average of some rows, spread evenly.
+  void FindShift(const float* x, const BatchNormScratch& scratch, int64_t begin, int64_t end) const {
+    const int64_t rows = plan_.real_rows(), samples = std::min(kShiftRows, rows);
+    float* shift = scratch.table(plan_, kShift);
+    for (int64_t c = begin; c < end; ++c) {
+      double sum = 0;
+      for (int64_t i = 0; i < samples; ++i) sum += x[i * rows / samples * plan_.real_channels + c];
+      Spread(shift, c, samples > 0 ? sum / static_cast<double>(samples) : 0);
+    }
+  }
+
+  void Sum(const BatchNormScratch& scratch, const BatchNormForwardArgs& f, int64_t chunk, int64_t c) const {
+    const float* shift = scratch.table(plan_, kShift) + c;
+    SumPiece(plan_, scratch, chunk, c, [&](const BatchNormTile& tile, int64_t row, float* sum, float* square) {
+      simd_.moments(tile, f.x + row * plan_.channels + c, shift, sum, square);
+    });
+  }
+
+  // Statistics of channels [begin, end): the batch's own, or the given ones.
+  void Finish(const LaunchArgs& a, const BatchNormScratch& scratch, int64_t begin, int64_t end) const {
+    const double n = std::max(rows(), 1.0), unbiased = n / std::max(n - 1, 1.0);
+    for (int64_t c = begin; c < end; ++c) {
+      double mean, variance, reported;
+      if (attrs_.is_training) {
+        const double off = scratch.Total(plan_, 0, c) / n;
+        mean = static_cast<double>(scratch.table(plan_, kShift)[c]) + off;
+        variance = std::max(scratch.Total(plan_, 1, c) / n - off * off, 0.0);
+        reported = variance * unbiased;
+      } else {
+        mean = static_cast<double>(a.in<float>(3)[c]);
+        reported = variance = static_cast<double>(a.in<float>(4)[c]);
+      }
+      const float inv_std = static_cast<float>(1 / std::sqrt(variance + attrs_.epsilon));
+      const double values[] = {mean, reported, mean, static_cast<double>(inv_std)};
+      for (int i = 0; i < 4; ++i)
+        if (a.outputs[i + 1] != nullptr) a.out<float>(i + 1)[c] = static_cast<float>(values[i]);
+      Spread(scratch.table(plan_, kMean), c, mean);
+      Spread(scratch.table(plan_, kFactor), c, static_cast<double>(a.in<float>(1)[c] * inv_std));
+      Spread(scratch.table(plan_, kOffset), c, static_cast<double>(a.in<float>(2)[c]));
+    }
+  }
+
+  void Normalise(BatchNormForwardArgs f, int64_t chunk, int64_t c) const {
+    const int64_t at = plan_.row(chunk) * plan_.channels + c;
+    f.x += at, f.y += at;
+    if (f.side != nullptr) f.side += at;
+    f.mean += c, f.factor += c, f.offset += c;
+    simd_.normalise(plan_.tile(chunk, c), f);
+  }
+};
+
+// inputs dy, x, scale, reserve_mean, reserve_inv_std[, offset, y]; outputs dx, dscale, doffset[, dside].
+class BackwardKernel final : public BatchNormKernel {
+ public:
+  BackwardKernel(const KernelRequest& r, int threads)
+      : BatchNormKernel(r, r.in(1), 2, threads), fused_(r.kind == OpKind::k_FusedBatchNormGradEx) {}
+
+  void Launch(const LaunchArgs& a) override {
+    const BatchNormScratch scratch(plan_, a.workspace);
+    const BatchNormBackwardArgs b = Bind(a, scratch);
+    for (int64_t c = 0; c < plan_.real_channels; ++c) {
+      Spread(scratch.table(plan_, kMean), c, static_cast<double>(a.in<float>(3)[c]));
+      Spread(scratch.table(plan_, kFactor), c, static_cast<double>(a.in<float>(2)[c] * a.in<float>(4)[c]));
+      Spread(scratch.table(plan_, kOffset), c, fused_ ? static_cast<double>(a.in<float>(5)[c]) : 0);
+    }
+    RunBatchNorm(
+        plan_, threads_, [&](int64_t chunk, int64_t c) { Sum(scratch, b, chunk, c); },
+        [&](int64_t begin, int64_t end) { Finish(a, scratch, begin, end); },
+        [&](int64_t chunk, int64_t c) { InputGradient(b, chunk, c); });
+  }
+
+ private:
+  BatchNormBackwardArgs Bind(const LaunchArgs& a, const BatchNormScratch& scratch) const {
+    const auto table = [&](Table t) { return scratch.table(plan_, t); };
+    BatchNormBackwardArgs b{.dy = a.in<float>(0), .x = a.in<float>(1), .y = fused_ ? a.in<float>(6) : nullptr,
+                            .mask = ReluMask::kNone, .mean = table(kMean), .factor = table(kFactor),
+                            .offset = table(kOffset), .slope = table(kSlope), .bias = table(kBias), .masked_dy = nullptr,
+                            .dx = a.out<float>(0), .stream = streams_};
+    // Without a side input the output follows from x, which is read anyway.
+    if (fused_ && attrs_.activation == Activation::kRelu)
+      b.mask = attrs_.has_side_input ? ReluMask::kFromOutput : ReluMask::kRecomputed;
+    if (fused_ && attrs_.has_side_input && !(b.mask == ReluMask::kNone && a.outputs[3] == a.inputs[0]))
+      b.masked_dy = a.out<float>(3);
+    if (b.dx == b.dy || b.dx == b.x || b.dx == b.y) b.stream = false;  // in place: its lines are in the cache already
+    return b;
+  }
+
+  static BatchNormBackwardArgs Shifted(BatchNormBackwardArgs b, int64_t at, int64_t c) {
+    b.dy += at, b.x += at;
+    if (b.dx != nullptr) b.dx += at;
+    if (b.y != nullptr) b.y += at;
+    if (b.masked_dy != nullptr) b.masked_dy += at;
+    b.mean += c, b.factor += c, b.offset += c, b.slope += c, b.bias += c;
+    return b;
+  }
+
+  void Sum(const BatchNormScratch& scratch, const BatchNormBackwardArgs& b, int64_t chunk, int64_t c) const {
+    SumPiece(plan_, scratch, chunk, c, [&](const BatchNormTile& tile, int64_t row, float* sum, float* product) {
+      simd_.gradient_sums(tile, Shifted(b, row * plan_.channels + c, c), sum, product);
+    });
+  }
+
+  // dx = factor * (g - mean(g) - xhat * mean(g * xhat)) with xhat = (x - mean) * inv_std; statistics that were given rather
+  // than computed do not depend on x, and only the first term stays.
+  void Finish(const LaunchArgs& a, const BatchNormScratch& scratch, int64_t begin, int64_t end) const {
+    const double n = std::max(rows(), 1.0);
+    for (int64_t c = begin; c < end; ++c) {
+      const double sum = scratch.Total(plan_, 0, c), product = scratch.Total(plan_, 1, c);
+      const double inv_std = static_cast<double>(a.in<float>(4)[c]);
+      const double factor = static_cast<double>(scratch.table(plan_, kFactor)[c]);
+      if (a.outputs[1] != nullptr) a.out<float>(1)[c] = static_cast<float>(product * inv_std);
+      if (a.outputs[2] != nullptr) a.out<float>(2)[c] = static_cast<float>(sum);
+      Spread(scratch.table(plan_, kSlope), c, attrs_.is_training ? factor * inv_std * inv_std * product / n : 0);
+      Spread(scratch.table(plan_, kBias), c, attrs_.is_training ? factor * sum / n : 0);
+    }
+  }
+
+  void InputGradient(const BatchNormBackwardArgs& whole, int64_t chunk, int64_t c) const {
+    if (whole.dx == nullptr) return;
+    BatchNormBackwardArgs b = Shifted(whole, plan_.row(chunk) * plan_.channels + c, c);
+    if (b.masked_dy != nullptr) {  // written by the first pass
+      b.dy = b.masked_dy;
+      b.mask = ReluMask::kNone;
+    }
+    simd_.gradient_input(plan_.tile(chunk, c), b);
+  }
+
+  const bool fused_;
+};
+
+template <typename K>
+PreparedKernel Prepared(std::unique_ptr<K> kernel, std::vector<std::pair<int, int>> in_place) {
+  const int64_t bytes = kernel->workspace_bytes();
+  return {std::move(kernel), bytes, std::move(in_place)};
+}
+
+}  // namespace
+
+PreparedKernel PrepareBatchNorm(const KernelRequest& r, const DeviceCaps& caps) {
+  std::vector<std::pair<int, int>> in_place{{0, 0}};
+  if (r.attr<BatchNormAttrs>().has_side_input) in_place.push_back({0, 5});
+  return Prepared(std::make_unique<ForwardKernel>(r, caps.threads), std::move(in_place));
+}
+
+PreparedKernel PrepareBatchNormGrad(const KernelRequest& r, const DeviceCaps& caps) {
+  std::vector<std::pair<int, int>> in_place;
+  // The gradient of the side input takes dy's place, so that dx, written later, may take that of x or y.
+  if (r.kind == OpKind::k_FusedBatchNormGradEx && r.attr<BatchNormAttrs>().has_side_input) in_place.push_back({3, 0});
+  in_place.push_back({0, 0});
+  in_place.push_back({0, 1});
+  return Prepared(std::make_unique<BackwardKernel>(r, caps.threads), std::move(in_place));
+}
+
+}  // namespace muster::cpu

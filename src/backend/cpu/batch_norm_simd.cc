@@ -1,0 +1,216 @@
+#include "backend/cpu/batch_norm_simd.h"
+
+#include "backend/cpu/simd_targets.h"
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "backend/cpu/batch_norm_simd.cc"
+#include "hwy/foreach_target.h"
+#include "backend/cpu/simd_inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace muster::cpu {
+namespace HWY_NAMESPACE {
+namespace {
+
+constexpr int64_t kRowsAtOnce = 8;
+
+// The loops below go through several rows at once, so that a vector of per-channel values is loaded once for all of them;
+// a lane count that does not divide the channels makes the last vector of each row a masked one.
+template <int kRows>
+HWY_INLINE void MomentsOfRows(F32 d, const float* x, int64_t stride, int64_t channels, const float* shift, float* sum,
+                              float* square) {
+  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
+  for (int64_t c = 0; c < channels; c += lanes) {
+    const size_t part = static_cast<size_t>(channels - c);
+    const VF32 s = hn::LoadU(d, shift + c);
+    VF32 total = hn::Zero(d), squares = hn::Zero(d), total2 = hn::Zero(d), squares2 = hn::Zero(d);
+    for (int r = 0; r + 1 < kRows; r += 2) {
+      const VF32 v0 = hn::Sub(LoadPart(d, x + r * stride + c, part), s);
+      const VF32 v1 = hn::Sub(LoadPart(d, x + (r + 1) * stride + c, part), s);
+      total = hn::Add(total, v0);
+      total2 = hn::Add(total2, v1);
+      squares = hn::MulAdd(v0, v0, squares);
+      squares2 = hn::MulAdd(v1, v1, squares2);
+    }
+    if (kRows % 2 == 1) {
+      const VF32 v = hn::Sub(LoadPart(d, x + (kRows - 1) * stride + c, part), s);
+      total = hn::Add(total, v);
+      squares = hn::MulAdd(v, v, squares);
+    }
+    hn::StoreU(hn::Add(hn::LoadU(d, sum + c), hn::Add(total, total2)), d, sum + c);
+    hn::StoreU(hn::Add(hn::LoadU(d, square + c), hn::Add(squares, squares2)), d, square + c);
+  }
+}
+
+void Moments(const BatchNormTile& t, const float* x, const float* shift, float* sum, float* square) {
+  const F32 d;
+  int64_t r = 0;
+  for (; r + kRowsAtOnce <= t.rows; r += kRowsAtOnce)
+    MomentsOfRows<kRowsAtOnce>(d, x + r * t.stride, t.stride, t.channels, shift, sum, square);
+  for (; r < t.rows; ++r) MomentsOfRows<1>(d, x + r * t.stride, t.stride, t.channels, shift, sum, square);
+}
+
+template <bool kSide, bool kRelu, bool kStream, int kRows>
+HWY_INLINE void NormaliseRows(F32 d, const BatchNormForwardArgs& a, int64_t row, const BatchNormTile& t) {
+  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
+  for (int64_t c = 0; c < t.channels; c += lanes) {
+    const size_t part = static_cast<size_t>(t.channels - c);
+    const VF32 mean = hn::LoadU(d, a.mean + c), factor = hn::LoadU(d, a.factor + c), offset = hn::LoadU(d, a.offset + c);
+    for (int r = 0; r < kRows; ++r) {
+      const int64_t at = (row + r) * t.stride + c;
+      VF32 v = hn::MulAdd(hn::Sub(LoadPart(d, a.x + at, part), mean), factor, offset);
+      if (kSide) v = hn::Add(v, LoadPart(d, a.side + at, part));
+      if (kRelu) v = KeepPositive(d, v);
+      if (kStream) {
+        hn::Stream(v, d, a.y + at);
+      } else {
+        StorePart(v, d, a.y + at, part);
+      }
+    }
+  }
+}
+
+template <bool kSide, bool kRelu, bool kStream>
+void NormaliseAs(const BatchNormTile& t, const BatchNormForwardArgs& a) {
+  constexpr int kRows = 4;
+  const F32 d;
+  int64_t r = 0;
+  for (; r + kRows <= t.rows; r += kRows) NormaliseRows<kSide, kRelu, kStream, kRows>(d, a, r, t);
+  for (; r < t.rows; ++r) NormaliseRows<kSide, kRelu, kStream, 1>(d, a, r, t);
+  if (kStream) hwy::FlushStream();
+}
+
+template <bool kSide, bool kRelu>
+void NormaliseStreamed(const BatchNormTile& t, const BatchNormForwardArgs& a) {
+  a.stream ? NormaliseAs<kSide, kRelu, true>(t, a) : NormaliseAs<kSide, kRelu, false>(t, a);
+}
+
+void Normalise(const BatchNormTile& t, const BatchNormForwardArgs& a) {
+  if (a.side != nullptr) {
+    a.relu ? NormaliseStreamed<true, true>(t, a) : NormaliseStreamed<true, false>(t, a);
+  } else {
+    a.relu ? NormaliseStreamed<false, true>(t, a) : NormaliseStreamed<false, false>(t, a);
+  }
+}
+
+// Values of one vector of channels.
+struct Channels {
+  VF32 mean, factor, offset;
+};
+
+HWY_INLINE Channels LoadChannels(F32 d, const BatchNormBackwardArgs& a, int64_t c) {
+  return {hn::LoadU(d, a.mean + c), hn::LoadU(d, a.factor + c), hn::LoadU(d, a.offset + c)};
+}
+
+// dy where the forward pass let its value through. "centred" is x - mean; the recomputed output is bit-equal to the forward
+// pass' own, since it takes the same operations.
+template <ReluMask kMask>
+HWY_INLINE VF32 MaskedGradient(F32 d, const BatchNormBackwardArgs& a, const Channels& ch, VF32 centred, int64_t at, size_t part) {
+  const VF32 dy = LoadPart(d, a.dy + at, part);
+  if (kMask == ReluMask::kNone) return dy;
+  const VF32 y = kMask == ReluMask::kFromOutput ? LoadPart(d, a.y + at, part) : hn::MulAdd(centred, ch.factor, ch.offset);
+  return hn::IfThenElseZero(hn::Gt(y, hn::Zero(d)), dy);
+}
+
+template <ReluMask kMask, bool kWrite, int kRows>
+HWY_INLINE void GradientSumsOfRows(F32 d, const BatchNormBackwardArgs& a, int64_t row, const BatchNormTile& t, float* sum,
+                                   float* product) {
+  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
+  for (int64_t c = 0; c < t.channels; c += lanes) {
+    const size_t part = static_cast<size_t>(t.channels - c);
+    const Channels ch = LoadChannels(d, a, c);
+    VF32 total = hn::Zero(d), products = hn::Zero(d);
+    for (int r = 0; r < kRows; ++r) {
+      const int64_t at = (row + r) * t.stride + c;
+      // Masked lanes read x as 0 but dy as 0 too, so they add nothing.
+      const VF32 centred = hn::Sub(LoadPart(d, a.x + at, part), ch.mean);
+      const VF32 g = MaskedGradient<kMask>(d, a, ch, centred, at, part);
+      if (kWrite) StorePart(g, d, a.masked_dy + at, part);
+      total = hn::Add(total, g);
+      products = hn::MulAdd(g, centred, products);
+    }
+    hn::StoreU(hn::Add(hn::LoadU(d, sum + c), total), d, sum + c);
+    hn::StoreU(hn::Add(hn::LoadU(d, product + c), products), d, product + c);
+  }
+}
+
+template <ReluMask kMask, bool kWrite>
+void GradientSumsAs(const BatchNormTile& t, const BatchNormBackwardArgs& a, float* sum, float* product) {
+  constexpr int kRows = 4;
+  const F32 d;
+  int64_t r = 0;
+  for (; r + kRows <= t.rows; r += kRows) GradientSumsOfRows<kMask, kWrite, kRows>(d, a, r, t, sum, product);
+  for (; r < t.rows; ++r) GradientSumsOfRows<kMask, kWrite, 1>(d, a, r, t, sum, product);
+}
+
+template <ReluMask kMask>
+void GradientSumsMasked(const BatchNormTile& t, const BatchNormBackwardArgs& a, float* sum, float* product) {
+  a.masked_dy != nullptr ? GradientSumsAs<kMask, true>(t, a, sum, product) : GradientSumsAs<kMask, false>(t, a, sum, product);
+}
+
+void GradientSums(const BatchNormTile& t, const BatchNormBackwardArgs& a, float* sum, float* product) {
+  switch (a.mask) {
+    case ReluMask::kNone: return GradientSumsMasked<ReluMask::kNone>(t, a, sum, product);
+    case ReluMask::kFromOutput: return GradientSumsMasked<ReluMask::kFromOutput>(t, a, sum, product);
+    case ReluMask::kRecomputed: return GradientSumsMasked<ReluMask::kRecomputed>(t, a, sum, product);
+  }
+}
+
+template <ReluMask kMask, bool kStream, int kRows>
+HWY_INLINE void GradientInputOfRows(F32 d, const BatchNormBackwardArgs& a, int64_t row, const BatchNormTile& t) {
+  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
+  for (int64_t c = 0; c < t.channels; c += lanes) {
+    const size_t part = static_cast<size_t>(t.channels - c);
+    const Channels ch = LoadChannels(d, a, c);
+    const VF32 slope = hn::LoadU(d, a.slope + c), bias = hn::LoadU(d, a.bias + c);
+    for (int r = 0; r < kRows; ++r) {
+      const int64_t at = (row + r) * t.stride + c;
+      const VF32 centred = hn::Sub(LoadPart(d, a.x + at, part), ch.mean);
+      const VF32 g = MaskedGradient<kMask>(d, a, ch, centred, at, part);
+      const VF32 dx = hn::MulSub(g, ch.factor, hn::MulAdd(centred, slope, bias));
+      if (kStream) {
+        hn::Stream(dx, d, a.dx + at);
+      } else {
+        StorePart(dx, d, a.dx + at, part);
+      }
+    }
+  }
+}
+
+template <ReluMask kMask, bool kStream>
+void GradientInputAs(const BatchNormTile& t, const BatchNormBackwardArgs& a) {
+  constexpr int kRows = 4;
+  const F32 d;
+  int64_t r = 0;
+  for (; r + kRows <= t.rows; r += kRows) GradientInputOfRows<kMask, kStream, kRows>(d, a, r, t);
+  for (; r < t.rows; ++r) GradientInputOfRows<kMask, kStream, 1>(d, a, r, t);
+  if (kStream) hwy::FlushStream();
+}
+
+void GradientInput(const BatchNormTile& t, const BatchNormBackwardArgs& a) {
+  switch (a.mask) {
+    case ReluMask::kNone:
+      return a.stream ? GradientInputAs<ReluMask::kNone, true>(t, a) : GradientInputAs<ReluMask::kNone, false>(t, a);
+    case ReluMask::kFromOutput:
+      return a.stream ? GradientInputAs<ReluMask::kFromOutput, true>(t, a) : GradientInputAs<ReluMask::kFromOutput, false>(t, a);
+    case ReluMask::kRecomputed:
+      return a.stream ? GradientInputAs<ReluMask::kRecomputed, true>(t, a) : GradientInputAs<ReluMask::kRecomputed, false>(t, a);
+  }
+}
+
+}  // namespace
+
+const BatchNormSimd* BatchNormTable() {
+  static constexpr BatchNormSimd table = {Moments, Normalise, GradientSums, GradientInput};
+  return &table;
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace muster::cpu
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace muster::cpu {
+HWY_EXPORT(BatchNormTable);
+const BatchNormSimd& GetBatchNormSimd() { return *HWY_DYNAMIC_DISPATCH(BatchNormTable)(); }
+}  // namespace muster::cpu
+#endif

@@ -1,0 +1,63 @@
+#include <gtest/gtest.h>
+
+#include "tests/backend/cpu/kernel_runner.h"
+
+namespace muster::cpu {
+namespace {
+
+Tensor Expected(const Tensor& a, const Tensor& b, const MatMulAttrs& attrs, int64_t m, int64_t k, int64_t n) {
+  Tensor c(DType::kFloat32, {m, n});
+  for (int64_t i = 0; i < m; ++i)
+    for (int64_t j = 0; j < n; ++j) {
+      double sum = 0;
+      for (int64_t l = 0; l < k; ++l)
+        sum += static_cast<double>(a.data<float>()[attrs.transpose_a ? l * m + i : i * k + l]) *
+               static_cast<double>(b.data<float>()[attrs.transpose_b ? j * k + l : l * n + j]);
+      c.data<float>()[i * n + j] = static_cast<float>(sum);
+    }
+  return c;
+}
+
+class MatMul : public testing::TestWithParam<std::tuple<std::array<int64_t, 3>, bool, bool>> {
+ protected:
+  int64_t m = std::get<0>(GetParam())[0], k = std::get<0>(GetParam())[1], n = std::get<0>(GetParam())[2];
+  MatMulAttrs attrs{std::get<1>(GetParam()), std::get<2>(GetParam())};
+  Tensor a = Random(attrs.transpose_a ? Shape{k, m} : Shape{m, k}, 1);
+  Tensor b = Random(attrs.transpose_b ? Shape{n, k} : Shape{k, n}, 2);
+};
+
+TEST_P(MatMul, SumsProducts) {
+  const auto out = Run(OpKind::kMatMul, attrs, {a, b}, {F32({m, n})});
+  ExpectNear(out[0], Expected(a, b, attrs, m, k, n), 1e-4);
+}
+
+TEST_P(MatMul, FusedBiasAndReluFollowTheSum) {
+  const Tensor bias = Random({n}, 3);
+  Tensor expected = Expected(a, b, attrs, m, k, n);
+  for (int64_t i = 0; i < m * n; ++i)
+    expected.data<float>()[i] = std::max(expected.data<float>()[i] + bias.data<float>()[i % n], 0.0f);
+  attrs.activation = Activation::kRelu;
+  ExpectNear(Run(OpKind::k_FusedMatMul, attrs, {a, b, bias}, {F32({m, n})})[0], expected, 1e-4);
+}
+
+TEST_P(MatMul, GivesTheSameBitsWithOneThreadWhenItIsOurs) {
+  if (m != 1 && n != 1 && k != 1) GTEST_SKIP() << "oneDNN's";
+  ExpectEqualBits(Run(OpKind::kMatMul, attrs, {a, b}, {F32({m, n})}, {.threads = 1})[0],
+                  Run(OpKind::kMatMul, attrs, {a, b}, {F32({m, n})}, {.threads = 2})[0]);
+}
+
+using Size = std::array<int64_t, 3>;
+INSTANTIATE_TEST_SUITE_P(Sizes, MatMul,
+                         testing::Combine(testing::Values(Size{32, 48, 64}, Size{3, 5, 7}, Size{32, 20000, 1}, Size{1, 333, 70},
+                                                          Size{1, 20000, 1}, Size{9, 1, 50}, Size{40, 1, 1}, Size{1, 1, 40},
+                                                          Size{1, 1, 1}, Size{128, 300, 10}, Size{17, 3, 1}),
+                                          testing::Bool(), testing::Bool()));
+
+TEST(MatMulOfNothing, IsTheBias) {
+  const auto out = Run(OpKind::k_FusedMatMul, MatMulAttrs{}, {Tensor(DType::kFloat32, {2, 0}), Tensor(DType::kFloat32, {0, 3}),
+                       Tensor::Of<float>({3}, {1, -2, 3})}, {F32({2, 3})});
+  ExpectNear(out[0], Tensor::Of<float>({2, 3}, {1, -2, 3, 1, -2, 3}), 0);
+}
+
+}  // namespace
+}  // namespace muster::cpu
