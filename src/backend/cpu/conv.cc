@@ -167,7 +167,7 @@ PreparedKernel PrepareReorder(const KernelRequest& r, const DeviceCaps& caps) {
               std::memcpy(a.outputs[0], a.inputs[0], bytes);
             }), 0, {{0, 0}}};
   }
-  return PrimitiveKernel(MakeReorder(from, to, caps.threads), {In(0), Out(0)});
+  return PrimitiveKernel(onednn::MakeReorder(from, to, caps.threads), {In(0), Out(0)});
 }
 
 }  // namespace muster::cpu

@@ -82,7 +82,7 @@ TEST_P(Conv, ForwardSumsItsWindow) {
   ForEachProduct(c(), [&](int64_t i, int64_t k, int64_t o) {
     y[static_cast<size_t>(o)] += static_cast<double>(a.data<float>()[i]) * static_cast<double>(f.data<float>()[k]);
   });
-  const auto out = Run(Kind(OpKind::kConv2D, OpKind::kDepthwiseConv2dNative), c().attrs, {a, f}, {F32(OutShape(c()))}, options());
+  const auto out = RunKernel(Kind(OpKind::kConv2D, OpKind::kDepthwiseConv2dNative), c().attrs, {a, f}, {F32(OutShape(c()))}, options());
   ExpectNear(out[0], FromDoubles(OutShape(c()), y), 2e-5);
 }
 
@@ -92,7 +92,7 @@ TEST_P(Conv, InputGradientIsTheTransposedSum) {
   ForEachProduct(c(), [&](int64_t i, int64_t k, int64_t o) {
     dx[static_cast<size_t>(i)] += static_cast<double>(g.data<float>()[o]) * static_cast<double>(f.data<float>()[k]);
   });
-  const auto out = Run(Kind(OpKind::kConv2DBackpropInput, OpKind::kDepthwiseConv2dNativeBackpropInput), c().attrs, {f, g},
+  const auto out = RunKernel(Kind(OpKind::kConv2DBackpropInput, OpKind::kDepthwiseConv2dNativeBackpropInput), c().attrs, {f, g},
                        {F32(c().x)}, options());
   ExpectNear(out[0], FromDoubles(c().x, dx), 2e-5);
 }
@@ -103,7 +103,7 @@ TEST_P(Conv, FilterGradientSumsOverTheBatch) {
   ForEachProduct(c(), [&](int64_t i, int64_t k, int64_t o) {
     df[static_cast<size_t>(k)] += static_cast<double>(a.data<float>()[i]) * static_cast<double>(g.data<float>()[o]);
   });
-  const auto out = Run(Kind(OpKind::kConv2DBackpropFilter, OpKind::kDepthwiseConv2dNativeBackpropFilter), c().attrs, {a, g},
+  const auto out = RunKernel(Kind(OpKind::kConv2DBackpropFilter, OpKind::kDepthwiseConv2dNativeBackpropFilter), c().attrs, {a, g},
                        {F32(c().filter)}, options());
   ExpectNear(out[0], FromDoubles(c().filter, df), 1e-4);
 }
@@ -112,11 +112,11 @@ TEST_P(Conv, FusedBiasAndReluFollowTheSum) {
   if (c().depthwise) GTEST_SKIP() << "only Conv2D is fused";
   const Tensor a = x(), f = filter(), bias = Random({OutShape(c())[3]}, 4);
   ConvAttrs attrs = c().attrs;
-  Tensor expected = Run(OpKind::kConv2D, attrs, {a, f}, {F32(OutShape(c()))}, options())[0];
+  Tensor expected = RunKernel(OpKind::kConv2D, attrs, {a, f}, {F32(OutShape(c()))}, options())[0];
   attrs.activation = Activation::kRelu;
   size_t i = 0;
   for (float& v : expected.data<float>()) v = std::max(v + bias.data<float>()[i++ % bias.data<float>().size()], 0.0f);
-  const auto out = Run(OpKind::k_FusedConv2D, attrs, {a, f, bias}, {F32(OutShape(c()))}, options());
+  const auto out = RunKernel(OpKind::k_FusedConv2D, attrs, {a, f, bias}, {F32(OutShape(c()))}, options());
   ExpectNear(out[0], expected, 1e-5);
 }
 
@@ -126,8 +126,8 @@ TEST_P(Conv, FusedFilterGradientGivesTheBiasGradientToo) {
   const int64_t channels = OutShape(c())[3];
   auto db = Zeros({channels});
   for (size_t i = 0; i < g.data<float>().size(); ++i) db[i % db.size()] += static_cast<double>(g.data<float>()[i]);
-  const auto plain = Run(OpKind::kConv2DBackpropFilter, c().attrs, {a, g}, {F32(c().filter)}, options());
-  const auto fused = Run(OpKind::k_FusedConv2DBackpropFilter, c().attrs, {a, g}, {F32(c().filter), F32({channels})}, options());
+  const auto plain = RunKernel(OpKind::kConv2DBackpropFilter, c().attrs, {a, g}, {F32(c().filter)}, options());
+  const auto fused = RunKernel(OpKind::k_FusedConv2DBackpropFilter, c().attrs, {a, g}, {F32(c().filter), F32({channels})}, options());
   ExpectNear(fused[0], plain[0], 1e-5);
   ExpectNear(fused[1], FromDoubles({channels}, db), 1e-4);
 }
@@ -161,8 +161,8 @@ INSTANTIATE_TEST_SUITE_P(
 TEST(ConvOfNothing, GivesNothingForwardAndZerosBackward) {
   const ConvAttrs attrs = Attrs({1, 1}, Padding::kSame);
   const Tensor x(DType::kFloat32, {0, 4, 4, 3}), dy(DType::kFloat32, {0, 4, 4, 2});
-  EXPECT_EQ(Run(OpKind::kConv2D, attrs, {x, Random({3, 3, 3, 2}, 1)}, {F32({0, 4, 4, 2})})[0].byte_size(), 0u);
-  const auto df = Run(OpKind::kConv2DBackpropFilter, attrs, {x, dy}, {F32({3, 3, 3, 2})});
+  EXPECT_EQ(RunKernel(OpKind::kConv2D, attrs, {x, Random({3, 3, 3, 2}, 1)}, {F32({0, 4, 4, 2})})[0].byte_size(), 0u);
+  const auto df = RunKernel(OpKind::kConv2DBackpropFilter, attrs, {x, dy}, {F32({3, 3, 3, 2})});
   for (float v : df[0].data<float>()) EXPECT_EQ(v, 0);
 }
 
@@ -171,8 +171,8 @@ TEST(ConvLayout, GradientsShareTheVariablesFormWhereItCostsNothing) {
   for (const Shape& filter : {Shape{3, 3, 5, 7}, Shape{7, 7, 3, 64}, Shape{1, 1, 64, 256}}) {
     const Tensor x = Random({1, 9, 9, filter[2]}, 1), f = Random(filter, 2);
     const ConvAttrs attrs = Attrs({1, 1}, Padding::kSame);
-    const auto plain = Run(OpKind::kConv2D, attrs, {x, f}, {F32({1, 9, 9, filter[3]})});
-    const auto own = Run(OpKind::kConv2D, attrs, {x, f}, {F32({1, 9, 9, filter[3]})}, {.use_wishes = true});
+    const auto plain = RunKernel(OpKind::kConv2D, attrs, {x, f}, {F32({1, 9, 9, filter[3]})});
+    const auto own = RunKernel(OpKind::kConv2D, attrs, {x, f}, {F32({1, 9, 9, filter[3]})}, {.use_wishes = true});
     ExpectNear(own[0], plain[0], 1e-5);
   }
 }

@@ -37,7 +37,7 @@ Tensor Unpacked(const Tensor& packed) {
 
 }  // namespace
 
-std::vector<Tensor> Run(OpKind kind, const Attrs& attrs, const std::vector<Tensor>& inputs,
+std::vector<Tensor> RunKernel(OpKind kind, const Attrs& attrs, const std::vector<Tensor>& inputs,
                         const std::vector<TensorDesc>& outputs, const RunOptions& options) {
   static const KernelTable table({CpuRows()});
   KernelRequest request{.kind = kind, .attrs = &attrs, .inputs = {}, .outputs = outputs, .name = options.name, .seed = options.seed};

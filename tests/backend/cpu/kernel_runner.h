@@ -18,7 +18,7 @@ struct RunOptions {
 
 // Prepares and launches the CPU table's kernel and returns the outputs, row-major. The workspace and the outputs are filled
 // with NaN before, so that what a kernel does not write shows.
-std::vector<Tensor> Run(OpKind kind, const Attrs& attrs, const std::vector<Tensor>& inputs,
+std::vector<Tensor> RunKernel(OpKind kind, const Attrs& attrs, const std::vector<Tensor>& inputs,
                         const std::vector<TensorDesc>& outputs, const RunOptions& options = {});
 
 // A float32 description.

@@ -27,7 +27,7 @@ class MatMul : public testing::TestWithParam<std::tuple<std::array<int64_t, 3>, 
 };
 
 TEST_P(MatMul, SumsProducts) {
-  const auto out = Run(OpKind::kMatMul, attrs, {a, b}, {F32({m, n})});
+  const auto out = RunKernel(OpKind::kMatMul, attrs, {a, b}, {F32({m, n})});
   ExpectNear(out[0], Expected(a, b, attrs, m, k, n), 1e-4);
 }
 
@@ -37,13 +37,13 @@ TEST_P(MatMul, FusedBiasAndReluFollowTheSum) {
   for (int64_t i = 0; i < m * n; ++i)
     expected.data<float>()[i] = std::max(expected.data<float>()[i] + bias.data<float>()[i % n], 0.0f);
   attrs.activation = Activation::kRelu;
-  ExpectNear(Run(OpKind::k_FusedMatMul, attrs, {a, b, bias}, {F32({m, n})})[0], expected, 1e-4);
+  ExpectNear(RunKernel(OpKind::k_FusedMatMul, attrs, {a, b, bias}, {F32({m, n})})[0], expected, 1e-4);
 }
 
 TEST_P(MatMul, GivesTheSameBitsWithOneThreadWhenItIsOurs) {
   if (m != 1 && n != 1 && k != 1) GTEST_SKIP() << "oneDNN's";
-  ExpectEqualBits(Run(OpKind::kMatMul, attrs, {a, b}, {F32({m, n})}, {.threads = 1})[0],
-                  Run(OpKind::kMatMul, attrs, {a, b}, {F32({m, n})}, {.threads = 2})[0]);
+  ExpectEqualBits(RunKernel(OpKind::kMatMul, attrs, {a, b}, {F32({m, n})}, {.threads = 1})[0],
+                  RunKernel(OpKind::kMatMul, attrs, {a, b}, {F32({m, n})}, {.threads = 2})[0]);
 }
 
 using Size = std::array<int64_t, 3>;
@@ -54,7 +54,7 @@ INSTANTIATE_TEST_SUITE_P(Sizes, MatMul,
                                           testing::Bool(), testing::Bool()));
 
 TEST(MatMulOfNothing, IsTheBias) {
-  const auto out = Run(OpKind::k_FusedMatMul, MatMulAttrs{}, {Tensor(DType::kFloat32, {2, 0}), Tensor(DType::kFloat32, {0, 3}),
+  const auto out = RunKernel(OpKind::k_FusedMatMul, MatMulAttrs{}, {Tensor(DType::kFloat32, {2, 0}), Tensor(DType::kFloat32, {0, 3}),
                        Tensor::Of<float>({3}, {1, -2, 3})}, {F32({2, 3})});
   ExpectNear(out[0], Tensor::Of<float>({2, 3}, {1, -2, 3, 1, -2, 3}), 0);
 }
