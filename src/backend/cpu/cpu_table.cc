@@ -2,9 +2,10 @@
 
 #include "backend/cpu/kernels.h"
 
-namespace muster::cpu {
+namespace muster {
 
 std::vector<KernelRow> CpuRows() {
+  using namespace cpu;  // NOLINT: this is the list of that namespace's functions
   using enum OpKind;
   constexpr DType f32 = DType::kFloat32;
   return {
@@ -29,4 +30,4 @@ std::vector<KernelRow> CpuRows() {
   };
 }
 
-}  // namespace muster::cpu
+}  // namespace muster

@@ -4,10 +4,10 @@
 
 #include "plan/kernel.h"
 
-namespace muster::cpu {
+namespace muster {
 
 // What this backend computes, row by row. Operations without a row here are left to the reference table, which callers chain
-// behind this one: KernelTable({cpu::CpuRows(), reference::Rows()}).
+// behind this one: KernelTable({CpuRows(), ReferenceRows()}).
 std::vector<KernelRow> CpuRows();
 
-}  // namespace muster::cpu
+}  // namespace muster
