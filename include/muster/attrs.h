@@ -185,9 +185,11 @@ struct RandomAttrs {
   friend bool operator==(const RandomAttrs&, const RandomAttrs&) = default;
 };
 
-// The Apply* operations.
+// The Apply* operations. has_weight_decay (set by the compiler): one more scalar input at the end, and the gradient used is
+// grad + weight_decay * var.
 struct ApplyAttrs {
   bool use_nesterov = false;
+  bool has_weight_decay = false;
   friend bool operator==(const ApplyAttrs&, const ApplyAttrs&) = default;
 };
 

@@ -17,7 +17,7 @@ namespace {
 bool IsAgnostic(OpKind kind) {
   switch (kind) {
     case OpKind::kAssign: case OpKind::kAssignAdd: case OpKind::kAssignSub: case OpKind::kL2Loss: case OpKind::kMul:
-    case OpKind::kAdd: case OpKind::kSub: case OpKind::kAddN: case OpKind::kSquare: case OpKind::k_Snapshot: case OpKind::k_FusedApply:
+    case OpKind::kAdd: case OpKind::kSub: case OpKind::kAddN: case OpKind::kSquare: case OpKind::k_Snapshot:
     case OpKind::kApplyGradientDescent: case OpKind::kApplyMomentum: case OpKind::kApplyRMSProp: case OpKind::kApplyAdam:
     case OpKind::kApplyAdagrad: case OpKind::kApplyAdadelta: case OpKind::kApplyFtrl: case OpKind::kApplyCenteredRMSProp:
     case OpKind::kApplyAdaMax: case OpKind::kApplyProximalGradientDescent:

@@ -16,7 +16,7 @@ bool IsSource(OpKind kind) {
 enum Phase { kForward = 0, kBackward = 1, kUpdate = 2 };
 
 int PhaseOf(const Node& node) {
-  if (GetOpDef(node.kind).num_refs > 0 || node.kind == OpKind::k_FusedApply) return kUpdate;
+  if (GetOpDef(node.kind).num_refs > 0) return kUpdate;
   return node.name.find("gradients/") != std::string::npos ? kBackward : kForward;
 }
 
@@ -69,6 +69,7 @@ class PartitionBuilder {
     Step step;
     step.name = node.name;
     step.kind = node.kind;
+    step.attrs = node.attrs;
     step.phase = PhaseOf(node);
     if (node.kind == OpKind::k_Send) step.send_channel = node.attr<ChannelAttrs>().channel;
     if (node.kind == OpKind::k_Recv) step.recv_channel = node.attr<ChannelAttrs>().channel;

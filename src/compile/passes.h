@@ -21,6 +21,8 @@ void ShareCommonSubexpressions(CompileGraph& graph);
 void FuseBias(CompileGraph& graph, const CompileRequest& request);
 // fuse_batch_norm.cc: batch norm with Relu and a residual sum, forward and backward.
 void FuseBatchNorm(CompileGraph& graph, const CompileRequest& request);
+// fuse_weight_decay.cc: an update whose gradient is grad + decay * variable takes the decay as an input.
+void FuseWeightDecay(CompileGraph& graph);
 // partition.cc: _Send and _Recv on every edge between devices, once per value and destination.
 std::vector<ChannelSpec> Partitioning(CompileGraph& graph, const CompileRequest& request);
 // layout.cc: layouts of variables and opaque values; _Reorder where producer and consumer differ.

@@ -46,6 +46,8 @@ Plan Compile(const CompileRequest& request) {
     dump("fuse_bias", graph);
     FuseBatchNorm(graph, request);
     dump("fuse_batch_norm", graph);
+    FuseWeightDecay(graph);
+    dump("fuse_weight_decay", graph);
   }
   std::vector<ChannelSpec> channels = Partitioning(graph, request);
   dump("partition", graph);
@@ -54,6 +56,7 @@ Plan Compile(const CompileRequest& request) {
   OrderUpdates(graph);
   dump("order_updates", graph);
   Plan plan = Lower(graph, std::move(channels), request);
+  if (request.optimize && request.use_arena) CoalesceUpdates(plan, request);
   dump.Text("plan", PlanToText(plan));
   return plan;
 }

@@ -31,6 +31,7 @@ struct Place {
 struct Step {
   std::string name;
   OpKind kind = OpKind::kNoOp;
+  Attrs attrs;
   std::unique_ptr<Kernel> kernel;
   std::vector<Place> inputs, outputs;
   Place workspace;
@@ -38,7 +39,7 @@ struct Step {
   int stream = 0;
   int send_channel = -1, recv_channel = -1;  // the channel this step fills or waits for
   std::vector<int> waits, signals;           // events between streams of this device
-  double madds = 0;                          // multiply-adds, for reports
+  int merged = 1;                            // graph operations that this step stands for
   int phase = 0;                             // 0 forward, 1 backward, 2 update: for the time split
 };
 

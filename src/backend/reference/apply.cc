@@ -9,15 +9,26 @@
 namespace muster {
 namespace {
 
+// The gradient that a rule sees: with weight decay, decay * var on top of what was computed.
+template <typename T>
+struct Gradient {
+  const T* grad;
+  const T* var;
+  double decay;
+
+  double operator[](int64_t i) const { return decay == 0 ? grad[i] : grad[i] + decay * var[i]; }
+};
+
 // One launch: the refs and the gradient as arrays, the scalars as doubles, both by input number.
 template <typename T>
 struct Update {
   const LaunchArgs& args;
   int64_t count;
   bool use_nesterov;
+  int weight_decay_input;  // -1: none
 
   T* ref(int i) const { return args.ref<T>(i); }
-  const T* array(int i) const { return args.in<T>(i); }
+  Gradient<T> gradient(int i) const { return {args.in<T>(i), args.in<T>(0), weight_decay_input < 0 ? 0 : scalar(weight_decay_input)}; }
   double scalar(int i) const { return static_cast<double>(*args.in<T>(i)); }
 };
 
@@ -29,7 +40,7 @@ template <typename T>
 void GradientDescent(const Update<T>& u) {
   T* var = u.ref(0);
   const double alpha = u.scalar(1);
-  const T* delta = u.array(2);
+  const Gradient<T> delta = u.gradient(2);
   for (int64_t i = 0; i < u.count; ++i) var[i] = static_cast<T>(var[i] - alpha * delta[i]);
 }
 
@@ -37,7 +48,7 @@ template <typename T>
 void Momentum(const Update<T>& u) {
   T *var = u.ref(0), *accum = u.ref(1);
   const double lr = u.scalar(2), momentum = u.scalar(4);
-  const T* grad = u.array(3);
+  const Gradient<T> grad = u.gradient(3);
   for (int64_t i = 0; i < u.count; ++i) {
     const double a = accum[i] * momentum + grad[i];
     accum[i] = static_cast<T>(a);
@@ -49,7 +60,7 @@ template <typename T>
 void RMSProp(const Update<T>& u) {
   T *var = u.ref(0), *ms = u.ref(1), *mom = u.ref(2);
   const double lr = u.scalar(3), rho = u.scalar(4), momentum = u.scalar(5), epsilon = u.scalar(6);
-  const T* grad = u.array(7);
+  const Gradient<T> grad = u.gradient(7);
   for (int64_t i = 0; i < u.count; ++i) {
     const double s = ms[i] + (Squared(grad[i]) - ms[i]) * (1 - rho);
     const double m = momentum * mom[i] + Ratio(lr * grad[i], std::sqrt(s + epsilon));
@@ -63,7 +74,7 @@ template <typename T>
 void CenteredRMSProp(const Update<T>& u) {
   T *var = u.ref(0), *mg = u.ref(1), *ms = u.ref(2), *mom = u.ref(3);
   const double lr = u.scalar(4), rho = u.scalar(5), momentum = u.scalar(6), epsilon = u.scalar(7);
-  const T* grad = u.array(8);
+  const Gradient<T> grad = u.gradient(8);
   for (int64_t i = 0; i < u.count; ++i) {
     const double s = ms[i] + (Squared(grad[i]) - ms[i]) * (1 - rho);
     const double r = mg[i] + (grad[i] - mg[i]) * (1 - rho);
@@ -80,7 +91,7 @@ void Adam(const Update<T>& u) {
   T *var = u.ref(0), *m = u.ref(1), *v = u.ref(2);
   const double beta1_power = u.scalar(3), beta2_power = u.scalar(4), lr = u.scalar(5);
   const double beta1 = u.scalar(6), beta2 = u.scalar(7), epsilon = u.scalar(8);
-  const T* grad = u.array(9);
+  const Gradient<T> grad = u.gradient(9);
   const double alpha = lr * std::sqrt(1 - beta2_power) / (1 - beta1_power);
   for (int64_t i = 0; i < u.count; ++i) {
     const double first = m[i] + (grad[i] - m[i]) * (1 - beta1);
@@ -96,10 +107,10 @@ template <typename T>
 void AdaMax(const Update<T>& u) {
   T *var = u.ref(0), *m = u.ref(1), *v = u.ref(2);
   const double beta1_power = u.scalar(3), lr = u.scalar(4), beta1 = u.scalar(5), beta2 = u.scalar(6), epsilon = u.scalar(7);
-  const T* grad = u.array(8);
+  const Gradient<T> grad = u.gradient(8);
   for (int64_t i = 0; i < u.count; ++i) {
     const double first = m[i] + (grad[i] - m[i]) * (1 - beta1);
-    const double norm = std::max(beta2 * v[i], std::abs(static_cast<double>(grad[i])));
+    const double norm = std::max(beta2 * v[i], std::abs(grad[i]));
     m[i] = static_cast<T>(first);
     v[i] = static_cast<T>(norm);
     var[i] = static_cast<T>(var[i] - Ratio(lr / (1 - beta1_power) * first, norm + epsilon));
@@ -110,7 +121,7 @@ template <typename T>
 void Adagrad(const Update<T>& u) {
   T *var = u.ref(0), *accum = u.ref(1);
   const double lr = u.scalar(2);
-  const T* grad = u.array(3);
+  const Gradient<T> grad = u.gradient(3);
   for (int64_t i = 0; i < u.count; ++i) {
     const double a = accum[i] + Squared(grad[i]);
     accum[i] = static_cast<T>(a);
@@ -122,7 +133,7 @@ template <typename T>
 void Adadelta(const Update<T>& u) {
   T *var = u.ref(0), *accum = u.ref(1), *accum_update = u.ref(2);
   const double lr = u.scalar(3), rho = u.scalar(4), epsilon = u.scalar(5);
-  const T* grad = u.array(6);
+  const Gradient<T> grad = u.gradient(6);
   for (int64_t i = 0; i < u.count; ++i) {
     const double a = rho * accum[i] + (1 - rho) * Squared(grad[i]);
     const double update = Ratio(std::sqrt(accum_update[i] + epsilon) * grad[i], std::sqrt(a + epsilon));
@@ -135,7 +146,7 @@ void Adadelta(const Update<T>& u) {
 template <typename T>
 void Ftrl(const Update<T>& u) {
   T *var = u.ref(0), *accum = u.ref(1), *linear = u.ref(2);
-  const T* grad = u.array(3);
+  const Gradient<T> grad = u.gradient(3);
   const double lr = u.scalar(4), l1 = u.scalar(5), l2 = u.scalar(6), lr_power = u.scalar(7);
   for (int64_t i = 0; i < u.count; ++i) {
     const double before = std::pow(static_cast<double>(accum[i]), -lr_power);
@@ -152,7 +163,7 @@ template <typename T>
 void ProximalGradientDescent(const Update<T>& u) {
   T* var = u.ref(0);
   const double alpha = u.scalar(1), l1 = u.scalar(2), l2 = u.scalar(3);
-  const T* delta = u.array(4);
+  const Gradient<T> delta = u.gradient(4);
   for (int64_t i = 0; i < u.count; ++i) {
     const double moved = var[i] - alpha * delta[i];
     const double shrunk = l1 > 0 ? std::copysign(std::max(std::abs(moved) - alpha * l1, 0.0), moved) : moved;
@@ -163,8 +174,10 @@ void ProximalGradientDescent(const Update<T>& u) {
 template <typename T, void (*update)(const Update<T>&)>
 PreparedKernel PrepareApply(const KernelRequest& request, const DeviceCaps&) {
   const int64_t count = request.inputs[0].byte_size() / static_cast<int64_t>(sizeof(T));
-  const bool use_nesterov = request.attr<ApplyAttrs>().use_nesterov;
-  return {MakeKernel([=](const LaunchArgs& args) { update(Update<T>{args, count, use_nesterov}); }), 0, {}};
+  const ApplyAttrs& attrs = request.attr<ApplyAttrs>();
+  const bool use_nesterov = attrs.use_nesterov;
+  const int decay = attrs.has_weight_decay ? static_cast<int>(request.inputs.size()) - 1 : -1;
+  return {MakeKernel([=](const LaunchArgs& args) { update(Update<T>{args, count, use_nesterov, decay}); }), 0, {}};
 }
 
 template <typename T>

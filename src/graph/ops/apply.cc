@@ -26,8 +26,11 @@ template <const auto& names>
 std::vector<TensorDesc> ApplyShape(const ShapeContext& c) {
   RequireFloating(c, 0);
   RequireSameDType(c);
+  const int count = static_cast<int>(std::size(names));
+  if (c.num_inputs() != count + c.attr<ApplyAttrs>().has_weight_decay)
+    throw InvalidArgument(fmt::format("takes {} inputs, got {}", count, c.num_inputs()));
   for (int i = 1; i < c.num_inputs(); ++i) {
-    const std::string_view name = names[i];
+    const std::string_view name = i < count ? names[i] : "(weight_decay)";
     const bool is_scalar = name.front() == '(';
     if (is_scalar && c.shape(i).rank() != 0)
       throw InvalidArgument(fmt::format("{} must be a scalar, not shape {}", name.substr(1, name.size() - 2), c.shape(i).ToString()));
@@ -40,7 +43,7 @@ std::vector<TensorDesc> ApplyShape(const ShapeContext& c) {
 template <const auto& names>
 constexpr OpDef Row(OpKind kind, int num_refs) {
   constexpr int count = static_cast<int>(std::size(names));
-  return {kind, count, count, ApplyShape<names>, nullptr, num_refs, false, true};
+  return {kind, count, count + 1, ApplyShape<names>, nullptr, num_refs, false, true};
 }
 
 constexpr OpDef kRows[] = {

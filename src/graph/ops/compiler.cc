@@ -40,7 +40,6 @@ constexpr OpDef kCompilerOps[] = {
     {.kind = OpKind::k_FusedMatMul, .min_inputs = 3, .max_inputs = 3, .shape_rule = FusedMatMulShape},
     {.kind = OpKind::k_FusedBatchNormEx, .min_inputs = 5, .max_inputs = 6, .shape_rule = FusedBatchNormShape},
     {.kind = OpKind::k_FusedBatchNormGradEx, .min_inputs = 7, .max_inputs = 7, .shape_rule = FusedBatchNormGradShape},
-    {.kind = OpKind::k_FusedApply, .min_inputs = 4, .max_inputs = -1, .shape_rule = SameAsInput, .is_stateful = true},
     {.kind = OpKind::k_Snapshot, .min_inputs = 1, .max_inputs = 1, .shape_rule = SameAsInput},
     {.kind = OpKind::k_Reorder, .min_inputs = 1, .max_inputs = 1, .shape_rule = SameAsInput},
     {.kind = OpKind::k_Send, .min_inputs = 1, .max_inputs = 1, .shape_rule = Nothing, .is_stateful = true},

@@ -1,0 +1,110 @@
+// Updates of one kind with the same scalars, over variables, slots and gradients that lie side by side in the same order,
+// are one sweep over memory: a single step with the sum of their elements.
+
+#include <algorithm>
+
+#include "compile/passes.h"
+
+namespace muster {
+namespace {
+
+bool IsUpdate(OpKind kind) {
+  switch (kind) {
+    case OpKind::kApplyGradientDescent: case OpKind::kApplyMomentum: case OpKind::kApplyRMSProp: case OpKind::kApplyCenteredRMSProp:
+    case OpKind::kApplyAdam: case OpKind::kApplyAdaMax: case OpKind::kApplyAdagrad: case OpKind::kApplyAdadelta: case OpKind::kApplyFtrl:
+    case OpKind::kApplyProximalGradientDescent:
+      return true;
+    default: return false;
+  }
+}
+
+bool SamePlace(const Place& a, const Place& b) { return a.region == b.region && a.index == b.index && a.offset == b.offset; }
+
+class Coalescer {
+ public:
+  Coalescer(Partition& partition, const CompileRequest& request)
+      : partition_(partition), request_(request), variables_(*request.variables), position_(static_cast<size_t>(variables_.size())) {
+    for (int i = 0; i < variables_.size(); ++i) position_[static_cast<size_t>(variables_.memory_order()[static_cast<size_t>(i)])] = i;
+  }
+
+  void Run() {
+    std::vector<Step> old = std::move(partition_.steps);
+    partition_.steps.clear();
+    for (size_t begin = 0; begin < old.size();) {
+      size_t end = begin + 1;
+      if (IsUpdate(old[begin].kind))
+        while (end < old.size() && old[end].kind == old[begin].kind) ++end;
+      if (end - begin > 1)
+        std::sort(old.begin() + static_cast<long>(begin), old.begin() + static_cast<long>(end),
+                  [&](const Step& a, const Step& b) { return Position(a.inputs[0]) < Position(b.inputs[0]); });
+      // A run of steps that continue each other.
+      while (begin < end) {
+        size_t last = begin + 1;
+        while (last < end && Continues(old[last - 1], old[last])) ++last;
+        partition_.steps.push_back(last - begin == 1 ? std::move(old[begin]) : Merge(old, begin, last));
+        begin = last;
+      }
+    }
+  }
+
+ private:
+  int Position(const Place& variable) const { return position_[static_cast<size_t>(variable.index)]; }
+
+  // A scalar that all members read.
+  static bool IsShared(const Step& a, const Step& b, size_t input) {
+    return input > 0 && a.input_descs[input].shape.rank() == 0 && SamePlace(a.inputs[input], b.inputs[input]);
+  }
+
+  // Whether the memory of "next" begins where that of "place" ends.
+  bool IsContiguous(const Place& place, int64_t bytes, const Place& next) const {
+    if (place.region != next.region) return false;
+    if (place.region == Region::kGradient) return place.offset + AlignUp(bytes) == next.offset;
+    if (place.region != Region::kVariable) return false;
+    const auto& a = variables_.entry(place.index);
+    const auto& b = variables_.entry(next.index);
+    if (a.device != b.device || a.chunk != b.chunk) return false;
+    for (int i = Position(place) + 1; i < Position(next); ++i)
+      if (variables_.entry(variables_.memory_order()[static_cast<size_t>(i)]).device == a.device) return false;
+    return Position(place) < Position(next);
+  }
+
+  bool Continues(const Step& step, const Step& next) const {
+    if (step.kind != next.kind || !(step.attrs == next.attrs) || step.inputs.size() != next.inputs.size()) return false;
+    for (size_t i = 0; i < next.inputs.size(); ++i) {
+      if (next.input_descs[i].dtype != step.input_descs[i].dtype) return false;
+      if (!IsShared(step, next, i) && !IsContiguous(step.inputs[i], step.input_descs[i].byte_size(), next.inputs[i])) return false;
+    }
+    return true;
+  }
+
+  Step Merge(std::vector<Step>& steps, size_t begin, size_t end) const {
+    int64_t bytes = steps[end - 1].input_descs[0].byte_size();
+    for (size_t s = begin; s + 1 < end; ++s) bytes += AlignUp(steps[s].input_descs[0].byte_size());
+    Step merged = std::move(steps[begin]);
+    for (size_t i = 0; i < merged.inputs.size(); ++i) {
+      if (IsShared(merged, steps[end - 1], i)) continue;
+      const DType dtype = merged.input_descs[i].dtype;
+      merged.input_descs[i] = {dtype, Shape{bytes / static_cast<int64_t>(SizeOf(dtype))}, {}};
+    }
+    merged.output_descs = {merged.input_descs[0]};
+    merged.merged = static_cast<int>(end - begin);
+    const CompileDevice& device = request_.devices[static_cast<size_t>(partition_.device_index)];
+    const KernelRequest request{merged.kind, &merged.attrs, merged.input_descs, merged.output_descs, merged.name,
+                                static_cast<uint64_t>(request_.graph->seed())};
+    merged.kernel = device.kernels->Find(merged.kind, KernelDType(request))->prepare(request, device.caps).kernel;
+    return merged;
+  }
+
+  Partition& partition_;
+  const CompileRequest& request_;
+  const VariableTable& variables_;
+  std::vector<int> position_;  // in the order of memory, by variable
+};
+
+}  // namespace
+
+void CoalesceUpdates(Plan& plan, const CompileRequest& request) {
+  for (Partition& partition : plan.partitions) Coalescer(partition, request).Run();
+}
+
+}  // namespace muster
