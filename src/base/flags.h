@@ -44,7 +44,8 @@ class FlagTable {
   // Names must differ and defaults must fit the type (a failed CHECK otherwise: tables are our own code).
   explicit FlagTable(std::vector<FlagSpec> specs);
 
-  const std::vector<FlagSpec>& specs() const { return specs_; }
+  const std::vector<FlagSpec>& specs() const& { return specs_; }
+  const std::vector<FlagSpec>& specs() && = delete;  // a loop over a temporary table's flags would read freed memory
   const FlagSpec* Find(std::string_view name) const;  // null when there is none
 
   // A table with the flags of both, these first.

@@ -21,12 +21,18 @@ std::vector<std::string> Groups(const FlagTable& table) {
 // How a flag is written: "--[no]eval", "--batch_size=N", "--optimizer=momentum|sgd".
 std::string Spelling(const FlagSpec& spec) {
   switch (spec.type) {
-    case FlagType::kBoolean: return fmt::format("--[no]{}", spec.name);
-    case FlagType::kInteger: return fmt::format("--{}=N", spec.name);
-    case FlagType::kFloat: return fmt::format("--{}=X", spec.name);
-    case FlagType::kEnum: return fmt::format("--{}={}", spec.name, fmt::join(spec.enum_values, "|"));
-    case FlagType::kString: return fmt::format("--{}=TEXT", spec.name);
-    case FlagType::kList: return fmt::format("--{}=A,B", spec.name);
+    case FlagType::kBoolean:
+      return fmt::format("--[no]{}", spec.name);
+    case FlagType::kInteger:
+      return fmt::format("--{}=N", spec.name);
+    case FlagType::kFloat:
+      return fmt::format("--{}=X", spec.name);
+    case FlagType::kEnum:
+      return fmt::format("--{}={}", spec.name, fmt::join(spec.enum_values, "|"));
+    case FlagType::kString:
+      return fmt::format("--{}=TEXT", spec.name);
+    case FlagType::kList:
+      return fmt::format("--{}=A,B", spec.name);
   }
   return "--" + spec.name;
 }
@@ -59,14 +65,15 @@ std::string Wrapped(const std::string& text, size_t indent) {
 }  // namespace
 
 std::string HelpText(const std::string& usage, const FlagTable& table) {
-  constexpr size_t kLeft = 34;
+  constexpr size_t kLeft = 30;
   std::string text = usage;
   for (const std::string& group : Groups(table)) {
     std::string lines;
     for (const FlagSpec& spec : table.specs()) {
       if (!spec.important || spec.group != group) continue;
-      const std::string line = fmt::format("  {:<{}} {} ({})", Spelling(spec), kLeft, spec.help, DefaultText(spec));
-      lines += line + "\n";
+      lines += fmt::format("  {:<{}} {}", Spelling(spec), kLeft, spec.help);
+      const bool has_default = !std::holds_alternative<std::monostate>(spec.default_value);
+      lines += has_default ? fmt::format(" ({})\n", DefaultText(spec)) : "\n";
     }
     if (!lines.empty()) text += group + "\n" + lines;
   }

@@ -11,19 +11,27 @@ namespace {
 
 FlagTable Table() {
   std::vector<FlagSpec> specs;
-  specs.push_back({.name = "model", .type = FlagType::kString, .default_value = std::string("trivial"),
-                   .help = "network", .group = "What", .important = true});
-  specs.push_back({.name = "eval", .type = FlagType::kBoolean, .default_value = false, .help = "score", .group = "What"});
+  specs.push_back({.name = "model",
+                   .type = FlagType::kString,
+                   .default_value = std::string("trivial"),
+                   .help = "network",
+                   .group = "What",
+                   .important = true});
+  specs.push_back(
+      {.name = "eval", .type = FlagType::kBoolean, .default_value = false, .help = "score", .group = "What"});
   specs.push_back({.name = "shout", .type = FlagType::kBoolean, .default_value = true, .group = "What"});
   specs.push_back({.name = "num_gpus", .type = FlagType::kInteger, .default_value = int64_t{1}, .group = "What"});
   specs.push_back({.name = "num_batches", .type = FlagType::kInteger, .group = "What"});
   specs.push_back({.name = "every", .type = FlagType::kInteger, .group = "What", .lower = 1});
   specs.push_back({.name = "ewma", .type = FlagType::kFloat, .group = "What", .lower = 0, .upper = 1});
   specs.push_back({.name = "fraction", .type = FlagType::kFloat, .default_value = 0.0, .group = "What", .lower = 0});
-  specs.push_back({.name = "mode", .type = FlagType::kEnum, .default_value = std::string("a"), .group = "Other",
+  specs.push_back({.name = "mode",
+                   .type = FlagType::kEnum,
+                   .default_value = std::string("a"),
+                   .group = "Other",
                    .enum_values = {"a", "b", ""}});
-  specs.push_back({.name = "steps", .type = FlagType::kList, .default_value = std::vector<std::string>{},
-                   .group = "Other"});
+  specs.push_back(
+      {.name = "steps", .type = FlagType::kList, .default_value = std::vector<std::string>{}, .group = "Other"});
   return FlagTable(std::move(specs));
 }
 

@@ -1,0 +1,51 @@
+#include "bench/console.h"
+
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdio>
+
+namespace muster::bench {
+
+double SteadySeconds() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+StandardConsole::StandardConsole(std::string prefix)
+    : prefix_(std::move(prefix)), terminal_(::isatty(STDERR_FILENO) == 1) {}
+
+StandardConsole::~StandardConsole() { ClearProgress(); }
+
+void StandardConsole::Print(const std::string& line) {
+  ClearProgress();
+  std::fputs((line + "\n").c_str(), stdout);
+  std::fflush(stdout);
+}
+
+void StandardConsole::Note(const std::string& line) {
+  ClearProgress();
+  std::fputs((prefix_ + line + "\n").c_str(), stderr);
+}
+
+void StandardConsole::Progress(const std::string& text) {
+  if (!terminal_) return;
+  if (text.empty()) {
+    ClearProgress();
+    return;
+  }
+  const double now = SteadySeconds();
+  if (progress_shown_ && now - last_progress_ < 0.1) return;
+  std::fputs(("\r\x1b[K" + text).c_str(), stderr);
+  std::fflush(stderr);
+  progress_shown_ = true;
+  last_progress_ = now;
+}
+
+void StandardConsole::ClearProgress() {
+  if (!progress_shown_) return;
+  std::fputs("\r\x1b[K", stderr);
+  std::fflush(stderr);
+  progress_shown_ = false;
+}
+
+}  // namespace muster::bench

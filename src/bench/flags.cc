@@ -1,0 +1,48 @@
+#include "bench/flags.h"
+
+#include "bench/param_table.h"
+
+namespace muster::bench {
+
+FlagTable PeerFlags() {
+  std::vector<FlagSpec> specs;
+  for (const ParamField& field : BenchParamTable().fields()) specs.push_back(field.spec);
+  return FlagTable(std::move(specs));
+}
+
+FlagTable OwnFlags() {
+  const std::string group = "Muster's own";
+  std::vector<FlagSpec> specs;
+  specs.push_back({.name = "json",
+                   .type = FlagType::kString,
+                   .help = "write a result file (docs/bench_json.md)",
+                   .group = group,
+                   .important = true});
+  specs.push_back({.name = "check_nan",
+                   .type = FlagType::kBoolean,
+                   .help = "stop at a loss that is not finite; unset: only with your own rate",
+                   .group = group,
+                   .important = true});
+  specs.push_back({.name = "dump_passes",
+                   .type = FlagType::kString,
+                   .help = "folder for the graph before and after each compiler pass",
+                   .group = group,
+                   .important = true});
+  return FlagTable(std::move(specs));
+}
+
+BenchParams ParamsFromFlags(const FlagValues& values) {
+  BenchParams params;
+  for (const ParamField& field : BenchParamTable().fields()) SetParam(params, field, values.Get(field.spec.name));
+  return params;
+}
+
+OwnParams OwnParamsFromFlags(const FlagValues& values) {
+  OwnParams own;
+  own.json = values.FindString("json");
+  own.dump_passes = values.FindString("dump_passes");
+  if (values.has_value("check_nan")) own.check_nan = values.GetBool("check_nan");
+  return own;
+}
+
+}  // namespace muster::bench

@@ -1,0 +1,123 @@
+#include "bench/later.h"
+
+#include <fmt/format.h>
+
+#include "bench/param_table.h"
+#include "muster/error.h"
+
+namespace muster::bench {
+namespace {
+
+struct Row {
+  const char* what;
+  Support support;
+  std::vector<const char*> names;
+};
+
+// By what is missing or why there is no effect.
+const std::vector<Row>& Rows() {
+  static const std::vector<Row> rows = {
+      {"evaluation",
+       Support::kLater,
+       {"eval", "eval_interval_secs", "eval_batch_size", "num_eval_batches", "num_eval_epochs", "eval_dir"}},
+      {"evaluation during training",
+       Support::kLater,
+       {"eval_during_training_every_n_steps", "eval_during_training_every_n_epochs",
+        "eval_during_training_at_specified_steps", "eval_during_training_at_specified_epochs", "stop_at_top_1_accuracy",
+        "collect_eval_results_async"}},
+      {"model ssd300", Support::kLater, {"backbone_model_path"}},
+      {"TensorRT", Support::kLater, {"trt_mode", "trt_max_workspace_size_bytes"}},
+      {"several devices", Support::kLater, {"num_gpus", "hierarchical_copy"}},
+      {"NUMA binding", Support::kLater, {"use_numa_affinity"}},
+      {"a debugger", Support::kLater, {"debugger"}},
+      {"reading of real data", Support::kLater, {"data_dir", "ml_perf"}},
+      {"half precision",
+       Support::kLater,
+       {"use_fp16", "fp16_loss_scale", "fp16_vars", "fp16_enable_auto_loss_scale", "fp16_inc_loss_scale_every_n"}},
+      {"this way of sharing variables", Support::kLater, {"variable_update", "staged_vars", "horovod_device"}},
+      {"gradient exchange",
+       Support::kLater,
+       {"all_reduce_spec", "gradient_repacking", "variable_consistency", "agg_small_grads_max_bytes"}},
+      {"a cluster",
+       Support::kLater,
+       {"job_name", "task_index", "ps_hosts", "worker_hosts", "controller_host", "server_protocol"}},
+      {"checkpoints", Support::kLater, {"train_dir", "save_model_secs", "save_model_steps", "max_ckpts_to_keep"}},
+      {"event files", Support::kLater, {"summary_verbosity", "save_summaries_steps"}},
+      {"a timeline", Support::kLater, {"trace_file", "use_chrome_trace_format", "tfprof_file"}},
+      {"writing the graph", Support::kLater, {"graph_file", "partitioned_graph_file_prefix"}},
+      {"MLPerf's log", Support::kLater, {"ml_perf_compliance_logging"}},
+
+      {"for synthetic data",
+       Support::kNoEffect,
+       {"resize_method", "distortions", "distort_color_in_yiq", "fuse_decode_and_crop", "input_preprocessor",
+        "use_datasets", "datasets_use_prefetch", "datasets_prefetch_buffer_size", "datasets_num_private_threads",
+        "datasets_use_caching", "datasets_repeat_cached_sample", "datasets_parallel_interleave_cycle_length",
+        "datasets_sloppy_parallel_interleave", "datasets_parallel_interleave_prefetch",
+        "multi_device_iterator_max_buffer_size"}},
+      {"on a CPU",
+       Support::kNoEffect,
+       {"gpu_thread_mode", "per_gpu_thread_count", "allow_growth", "gpu_memory_frac_for_testing", "use_unified_memory",
+        "force_gpu_compatible", "timestamped_allocator", "gpu_kt_max_interval", "gpu_kt_max_bytes",
+        "gpu_kt_max_pending", "sync_on_finish", "winograd_nonfused", "batchnorm_persistent"}},
+      {"with one device",
+       Support::kNoEffect,
+       {"gpu_indices", "network_topology", "compact_gradient_transfer", "agg_small_grads_max_group",
+        "allreduce_merge_scope", "cross_replica_sync"}},
+      {"outside TensorFlow",
+       Support::kNoEffect,
+       {"num_inter_threads", "mkl", "kmp_blocktime", "kmp_affinity", "kmp_settings", "xla", "xla_compile",
+        "enable_optimizations", "rewriter_config", "use_tf_layers", "use_resource_vars", "use_python32_barrier",
+        "compute_lr_on_cpu", "sparse_to_dense_grads"}},
+  };
+  return rows;
+}
+
+bool IsDefault(const BenchParams& params, const ParamField& field) {
+  return GetParam(params, field) == field.spec.default_value;
+}
+
+}  // namespace
+
+const std::vector<FlagSupport>& SupportTable() {
+  static const std::vector<FlagSupport> table = [] {
+    std::vector<FlagSupport> all;
+    for (const Row& row : Rows()) {
+      for (const char* name : row.names) all.push_back({name, row.support, row.what});
+    }
+    return all;
+  }();
+  return table;
+}
+
+FlagSupport SupportOf(const std::string& name) {
+  for (const FlagSupport& support : SupportTable()) {
+    if (support.name == name) return support;
+  }
+  return {name, Support::kWorks, ""};
+}
+
+void CheckSupported(const BenchParams& params) {
+  if (params.device == "gpu" || params.device == "GPU") {
+    throw Unimplemented(
+        fmt::format("flag --device={}: this version of Muster computes on CPUs only: --device=cpu", params.device));
+  }
+  for (const ParamField& field : BenchParamTable().fields()) {
+    const FlagSupport support = SupportOf(field.spec.name);
+    if (support.support != Support::kLater || IsDefault(params, field)) continue;
+    throw Unimplemented(fmt::format("flag --{}={}: {} is not in this version of Muster yet", field.spec.name,
+                                    FlagValueText(GetParam(params, field)), support.note));
+  }
+}
+
+std::string NoEffectNote(const BenchParams& params) {
+  std::vector<std::string> flags;
+  for (const ParamField& field : BenchParamTable().fields()) {
+    const FlagSupport support = SupportOf(field.spec.name);
+    if (support.support == Support::kNoEffect && !IsDefault(params, field)) {
+      flags.push_back(fmt::format("--{} ({})", field.spec.name, support.note));
+    }
+  }
+  return flags.empty() ? "" : fmt::format("without effect: {}", fmt::join(flags, ", "));
+}
+
+}  // namespace muster::bench

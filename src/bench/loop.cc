@@ -1,0 +1,262 @@
+#include "bench/loop.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <memory>
+
+#include "base/file.h"
+#include "base/interrupt.h"
+#include "bench/benchmark_log.h"
+#include "bench/checks.h"
+#include "bench/info_block.h"
+#include "bench/json_text.h"
+#include "bench/later.h"
+#include "bench/learning_rate.h"
+#include "bench/output.h"
+#include "bench/progress.h"
+#include "bench/step_stats.h"
+#include "muster/error.h"
+
+namespace muster::bench {
+
+bool NanStops(const BenchParams& params, const OwnParams& own) {
+  const bool chosen = params.init_learning_rate.has_value() || params.piecewise_learning_rate_schedule.has_value() ||
+                      params.data_dir.has_value();
+  return own.check_nan.value_or(chosen);
+}
+
+namespace {
+
+// One run from checked parameters to its end.
+class BenchRun {
+ public:
+  BenchRun(const BenchParams& params, const OwnParams& own, const Derived& derived, Surroundings& around)
+      : params_(params),
+        own_(own),
+        derived_(derived),
+        console_(around.console),
+        clock_(around.clock),
+        notes_(around.notes) {
+    record_.words = around.words;
+    record_.started = UtcTimestamp();
+    record_.num_warmup_batches = derived.num_warmup_batches;
+  }
+
+  BenchResult Run(const StepRunnerFactory& factory);
+
+ private:
+  void OpenOutputs();
+  void Prepare(const StepRunnerFactory& factory);
+  void WarmUp();
+  void TimedSteps();
+  bool Step(const std::string& phase, std::vector<StepRecord>& records, int64_t total, double phase_start);
+  void CheckFinite(const std::string& phase, int64_t step, const StepRecord& record);
+  void PrintStep(int64_t step, const StepRecord& record);
+  void PrintTotal();
+  void WriteResult();
+  void WriteResultOfFailure();
+
+  const BenchParams& params_;
+  const OwnParams& own_;
+  const Derived& derived_;
+  Console& console_;
+  const std::function<double()>& clock_;
+  const std::vector<std::string>& notes_;
+
+  std::optional<BenchmarkLog> log_;
+  std::optional<LearningRate> rate_;
+  std::unique_ptr<StepRunner> runner_;
+  MachineFacts machine_;
+  RunRecord record_;
+  std::vector<double> timed_seconds_;
+  int64_t global_step_ = 0;
+  bool noted_not_finite_ = false;
+  bool running_ = false;  // the model was prepared: from now on there is a result
+};
+
+// All folders are tried before any work is done.
+void BenchRun::OpenOutputs() {
+  if (own_.dump_passes) CreateWritableFolder(*own_.dump_passes);
+  if (params_.benchmark_log_dir) log_.emplace(*params_.benchmark_log_dir);
+}
+
+// Notes come at the end, so that what refuses the request is the only line on standard error.
+void BenchRun::Prepare(const StepRunnerFactory& factory) {
+  const double start = clock_();
+  console_.Print("Generating training model");
+  rate_.emplace(params_, derived_.model.rate, derived_.dataset.train_images, derived_.batch_size);
+  OpenOutputs();
+  machine_ = ReadMachineFacts();
+  runner_ = factory({params_, own_, derived_});
+  console_.Print("Initializing graph");
+  console_.Progress("compiling the plan");
+  const int64_t rounded = RoundUpWarmup(record_.num_warmup_batches, params_.batch_group_size);
+  if (rounded != record_.num_warmup_batches) {
+    record_.num_warmup_batches = rounded;
+    console_.Print(fmt::format("Round up warm up steps to {} to match batch_group_size", rounded));
+  }
+  record_.prepared = runner_->Prepare();
+  record_.prepare_seconds = clock_() - start;
+  running_ = true;
+  for (const std::string& note : notes_) console_.Note(note);
+  if (const std::string note = NoEffectNote(params_); !note.empty()) console_.Note(note);
+  const double mib = static_cast<double>(record_.prepared.planned_peak_bytes) / (1 << 20);
+  console_.Note(fmt::format("memory plan: peak {:.1f} MiB; {} threads", mib, record_.prepared.num_threads));
+  if (log_) log_->LogRun(params_, derived_, machine_);
+}
+
+// Runs one step and records it. False: interrupted, the step does not count.
+bool BenchRun::Step(const std::string& phase, std::vector<StepRecord>& records, int64_t total, double phase_start) {
+  if (Interrupted()) return false;
+  const int64_t done = static_cast<int64_t>(records.size());
+  console_.Progress(ProgressLine(phase, done, total, clock_() - phase_start));
+  StepRecord record;
+  record.learning_rate = derived_.mode == Mode::kForwardOnly ? 0 : rate_->At(global_step_);
+  const double start = clock_();
+  try {
+    record.result = runner_->RunStep({global_step_, record.learning_rate});
+  } catch (const Error& error) {
+    if (error.code() == Code::kCancelled && Interrupted()) return false;
+    throw;
+  }
+  record.wall_seconds = clock_() - start;
+  if (derived_.mode == Mode::kForwardOnly) record.result.loss = 0;  // as the peer: there is no loss to show
+  ++global_step_;
+  records.push_back(record);
+  CheckFinite(phase, done + 1, record);
+  return true;
+}
+
+void BenchRun::CheckFinite(const std::string& phase, int64_t step, const StepRecord& record) {
+  if (std::isfinite(record.result.loss)) return;
+  const std::string what = fmt::format("loss is {} at {} step {} (step {} of all)",
+                                       std::isnan(record.result.loss) ? "nan" : "infinite", phase, step, global_step_);
+  if (!NanStops(params_, own_)) {
+    if (!noted_not_finite_) {
+      console_.Note(what + "; going on, since speed does not depend on it (--check_nan stops instead)");
+    }
+    noted_not_finite_ = true;
+    return;
+  }
+  record_.state = ExitState::kNotFinite;
+  const std::string where = runner_->FirstNonFinite();
+  throw InvalidArgument(fmt::format("{}{}: try a smaller learning rate, or --check_nan=false to go on", what,
+                                    where.empty() ? "" : ", first in " + where));
+}
+
+void BenchRun::WarmUp() {
+  console_.Print("Running warm up");
+  const double start = clock_();
+  record_.warmup.reserve(static_cast<size_t>(std::min<int64_t>(record_.num_warmup_batches, 1 << 20)));
+  for (int64_t i = 0; i < record_.num_warmup_batches; ++i) {
+    if (!Step("warm-up", record_.warmup, record_.num_warmup_batches, start)) {
+      record_.state = ExitState::kInterrupted;
+      return;
+    }
+  }
+  console_.Print("Done warm up");
+}
+
+void BenchRun::TimedSteps() {
+  console_.Print(StepHeader(params_));
+  record_.timed.reserve(static_cast<size_t>(std::min<int64_t>(derived_.num_batches, 1 << 20)));
+  const double start = clock_();
+  for (int64_t i = 0; i < derived_.num_batches; ++i) {
+    if (!Step("timed", record_.timed, derived_.num_batches, start)) {
+      record_.state = ExitState::kInterrupted;
+      break;
+    }
+    timed_seconds_.push_back(record_.timed.back().wall_seconds);
+    if (i == 0 || (i + 1) % params_.display_every == 0) PrintStep(i + 1, record_.timed.back());
+    record_.elapsed_seconds = clock_() - start;  // printing included, as in the peer
+  }
+}
+
+void BenchRun::PrintStep(int64_t step, const StepRecord& record) {
+  const PerfTiming timing =
+      ComputePerfTiming(static_cast<double>(derived_.batch_size), timed_seconds_, params_.display_perf_ewma);
+  std::optional<Accuracies> accuracies;
+  if (ShowsAccuracy(params_)) accuracies = {record.result.top_1_accuracy, record.result.top_5_accuracy};
+  console_.Print(StepLine(step, timing, record.result.loss, accuracies));
+  if (!log_) return;
+  log_->LogMetric("current_examples_per_sec", timing.images_per_sec, step);
+  if (!accuracies) return;
+  log_->LogMetric("top_1_accuracy", accuracies->top_1, step);
+  log_->LogMetric("top_5_accuracy", accuracies->top_5, step);
+}
+
+void BenchRun::PrintTotal() {
+  const int64_t steps = static_cast<int64_t>(record_.timed.size());
+  if (record_.state == ExitState::kInterrupted) {
+    console_.Note(fmt::format("interrupted after {} of {} warm-up and {} of {} timed steps", record_.warmup.size(),
+                              record_.num_warmup_batches, steps, derived_.num_batches));
+    if (steps == 0) return;
+  }
+  const TotalTiming total =
+      ComputeTotal(static_cast<double>(derived_.batch_size), steps, derived_.num_workers, record_.elapsed_seconds);
+  for (const std::string& line : TotalLines(total.images_per_sec)) console_.Print(line);
+  if (log_) log_->LogMetric("average_examples_per_sec", total.images_per_sec, steps * derived_.num_workers);
+}
+
+void BenchRun::WriteResult() {
+  console_.Progress("");
+  record_.memory = ReadProcessMemory();
+  if (own_.json) WriteFileAtomically(*own_.json, ResultJson(params_, own_, derived_, machine_, record_));
+}
+
+// What ended the run matters more than a result file that cannot be written either.
+void BenchRun::WriteResultOfFailure() {
+  console_.Progress("");
+  if (!running_) return;
+  try {
+    WriteResult();
+  } catch (const Error& error) {
+    console_.Note(error.what());
+  }
+}
+
+BenchResult BenchRun::Run(const StepRunnerFactory& factory) {
+  try {
+    Prepare(factory);
+    record_.state = ExitState::kFinished;
+    WarmUp();
+    if (record_.state == ExitState::kFinished) TimedSteps();
+    PrintTotal();
+  } catch (const std::exception& error) {
+    if (record_.state != ExitState::kNotFinite) record_.state = ExitState::kFailed;
+    record_.error = error.what();
+    WriteResultOfFailure();
+    throw;
+  }
+  WriteResult();
+
+  BenchResult result;
+  result.state = record_.state;
+  result.num_workers = derived_.num_workers;
+  result.num_steps = static_cast<int64_t>(record_.timed.size()) * derived_.num_workers;
+  const TotalTiming total =
+      ComputeTotal(static_cast<double>(derived_.batch_size), static_cast<int64_t>(record_.timed.size()),
+                   derived_.num_workers, record_.elapsed_seconds);
+  result.average_wall_time = total.average_wall_time;
+  result.images_per_sec = total.images_per_sec;
+  if (!record_.timed.empty()) result.last_average_loss = record_.timed.back().result.loss;
+  return result;
+}
+
+}  // namespace
+
+BenchResult Run(const BenchParams& params, const OwnParams& own, const StepRunnerFactory& factory,
+                Surroundings surroundings) {
+  CheckParams(params);
+  Console& console = surroundings.console;
+  const bool lacks_checkpoint = params.eval && !params.train_dir;
+  if (!lacks_checkpoint) CheckSupported(params);
+  const Derived derived = Derive(params);
+  if (own.json) CheckWritable(*own.json);
+  for (const std::string& line : InfoBlock(params, derived)) console.Print(line);
+  CheckEvaluation(params);
+  return BenchRun(params, own, derived, surroundings).Run(factory);
+}
+
+}  // namespace muster::bench

@@ -1,0 +1,66 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "bench/derived.h"
+#include "bench/params.h"
+
+namespace muster::bench {
+
+// What the engine knows once the model is compiled, before the first step.
+struct PreparedRun {
+  int64_t planned_peak_bytes = 0;  // of this process' devices together: arenas, variables, slots, inputs
+  int64_t num_threads = 0;         // compute threads in use
+  std::vector<std::pair<std::string, std::string>> libraries;  // name, version: {"oneDNN", "3.2.0"}
+};
+
+// One step's order: the global step (counts warm-up steps too, from 0) and the learning rate to apply in it.
+struct StepInput {
+  int64_t global_step = 0;
+  float learning_rate = 0;
+};
+
+// What a step gave. The three times are parts of the step as the engine measured them; their sum may stay below the
+// step's wall time. A step without gradients has no update.
+struct StepResult {
+  double loss = 0;  // loss_type_to_report of the batch, before the update
+  double top_1_accuracy = 0;
+  double top_5_accuracy = 0;  // both 0..1, filled in when print_training_accuracy or forward_only is set
+  double input_seconds = 0;
+  double compute_seconds = 0;
+  double update_seconds = 0;
+};
+
+// The engine as the benchmark loop sees it. All calls come from one thread, in the order construct, Prepare, RunStep*.
+// Errors are thrown as Error. A request that cannot fit memory throws from Prepare with code ResourceExhausted and
+// says which batch size would fit.
+class StepRunner {
+ public:
+  virtual ~StepRunner() = default;
+
+  // Compiles the plan, allocates and initialises: what the peer calls "Initializing graph".
+  virtual PreparedRun Prepare() = 0;
+
+  // Runs one step to its end. May look at Interrupted() (base/interrupt.h) while it runs and give up by throwing Error
+  // with code Cancelled, so that Ctrl-C need not wait for a long step; the loop then does not count this step.
+  virtual StepResult RunStep(const StepInput& input) = 0;
+
+  // After a step whose loss was not finite: the layer (node name, operation, scope) where the first value that is not
+  // finite appears when that step is run again, for the error message; "" if that cannot be told.
+  virtual std::string FirstNonFinite() = 0;
+};
+
+// Builds the model's graph: what the peer calls "Generating training model".
+struct RunnerRequest {
+  const BenchParams& params;
+  const OwnParams& own;
+  const Derived& derived;
+};
+using StepRunnerFactory = std::function<std::unique_ptr<StepRunner>(const RunnerRequest&)>;
+
+}  // namespace muster::bench

@@ -1,0 +1,12 @@
+#include "cli/commands.h"
+
+namespace muster::cli {
+
+const std::vector<Command>& Commands() {
+  static const std::vector<Command> commands = {
+      {"bench", "measure training or inference speed, with the flags and output of tf_cnn_benchmarks", BenchCommand},
+  };
+  return commands;
+}
+
+}  // namespace muster::cli

@@ -1,0 +1,206 @@
+#include "bench/checks.h"
+
+#include <gtest/gtest.h>
+
+#include "bench/all_reduce_spec.h"
+#include "bench/flags.h"
+#include "muster/error.h"
+
+namespace muster::bench {
+namespace {
+
+// The error of a command line, through the record, as "muster bench" sees it.
+std::string ErrorOf(const std::vector<std::string>& words) {
+  try {
+    CheckParams(ParamsFromFlags(ParseFlags(PeerFlags().Plus(OwnFlags()), words)));
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), Code::kInvalidArgument) << error.what();
+    EXPECT_EQ(std::string(error.what()).find('\n'), std::string::npos);
+    return error.what();
+  }
+  return "accepted";
+}
+
+struct Case {
+  std::vector<std::string> words;
+  std::string message;
+};
+
+class Refused : public ::testing::TestWithParam<Case> {};
+
+TEST_P(Refused, InOneLine) { EXPECT_EQ(ErrorOf(GetParam().words), GetParam().message); }
+
+// Wording recorded in golden/cnn_benchmarks/commands.json.
+INSTANTIATE_TEST_SUITE_P(AsThePeerSays, Refused,
+                         ::testing::Values(Case{{"--num_batches=5", "--num_epochs=1"},
+                                                "At most one of --num_batches and --num_epochs may be specified."},
+                                           Case{{"--eval", "--forward_only"},
+                                                "Only one of forward_only and eval parameters is true"},
+                                           Case{{"--variable_update=replicated", "--job_name=worker"},
+                                                "Invalid variable_update in distributed mode: replicated"},
+                                           Case{{"--variable_update=independent", "--job_name=worker"},
+                                                "Invalid variable_update in distributed mode: independent"},
+                                           Case{{"--variable_update=distributed_replicated"},
+                                                "Invalid variable_update in local mode: distributed_replicated"},
+                                           Case{{"--num_epochs_per_decay=2"},
+                                                "If one of num_epochs_per_decay or learning_rate_decay_factor is set, "
+                                                "both must be setand learning_rate must be set"},
+                                           Case{{"--learning_rate_decay_factor=2", "--init_learning_rate=1"},
+                                                "If one of num_epochs_per_decay or learning_rate_decay_factor is set, "
+                                                "both must be setand learning_rate must be set"}));
+
+INSTANTIATE_TEST_SUITE_P(
+    RateAndPrecision, Refused,
+    ::testing::Values(Case{{"--minimum_learning_rate=.1", "--init_learning_rate=1"},
+                           "--minimum_learning_rate needs --init_learning_rate, --num_epochs_per_decay and "
+                           "--learning_rate_decay_factor"},
+                      Case{{"--use_fp16", "--fp16_vars", "--variable_update=replicated", "--all_reduce_spec=nccl"},
+                           "--fp16_vars cannot go with NCCL in --all_reduce_spec"},
+                      Case{{"--use_fp16", "--fp16_vars", "--gradient_repacking=2"},
+                           "--fp16_vars cannot go with --gradient_repacking"},
+                      Case{{"--use_fp16", "--fp16_enable_auto_loss_scale", "--all_reduce_spec=nccl/xring"},
+                           "--fp16_enable_auto_loss_scale cannot go with NCCL in --all_reduce_spec"},
+                      Case{{"--use_fp16", "--fp16_enable_auto_loss_scale", "--variable_update=distributed_replicated"},
+                           "--fp16_enable_auto_loss_scale cannot go with --variable_update=distributed_replicated"},
+                      Case{{"--use_fp16", "--fp16_enable_auto_loss_scale", "--staged_vars"},
+                           "--fp16_enable_auto_loss_scale cannot go with --staged_vars"}));
+
+INSTANTIATE_TEST_SUITE_P(
+    Evaluation, Refused,
+    ::testing::Values(
+        Case{{"--eval_during_training_every_n_steps=1", "--eval_during_training_every_n_epochs=1"},
+             "at most one of the --eval_during_training_* flags can be given"},
+        Case{{"--eval_during_training_every_n_steps=1", "--eval"}, "--eval_during_training_* cannot go with --eval"},
+        Case{{"--eval_during_training_every_n_steps=1", "--forward_only"},
+             "--eval_during_training_* cannot go with --forward_only"},
+        Case{{"--eval_during_training_every_n_steps=1", "--job_name=worker"},
+             "--eval_during_training_* cannot go with --job_name"},
+        Case{{"--eval_during_training_every_n_steps=1", "--staged_vars"},
+             "--eval_during_training_* cannot go with --staged_vars"},
+        Case{{"--eval_during_training_at_specified_steps=1,x"},
+             "flag --eval_during_training_at_specified_steps=1,x: 'x' is not a step number"},
+        Case{{"--eval_during_training_at_specified_epochs=1.5,"},
+             "flag --eval_during_training_at_specified_epochs=1.5,: '' is not a number of epochs"},
+        Case{{"--stop_at_top_1_accuracy=.5"},
+             "--stop_at_top_1_accuracy needs one of the --eval_during_training_* flags"},
+        Case{{"--collect_eval_results_async"}, "--collect_eval_results_async is for --model=ssd300 only"},
+        Case{{"--save_model_secs=1", "--save_model_steps=1"},
+             "at most one of --save_model_secs and --save_model_steps can be given"},
+        Case{{"--forward_only", "--freeze_when_forward_only", "--train_dir=x"},
+             "--freeze_when_forward_only cannot go with --train_dir: frozen weights are not restored"},
+        Case{{"--forward_only", "--freeze_when_forward_only", "--job_name=worker"},
+             "--freeze_when_forward_only cannot go with --job_name"},
+        Case{{"--forward_only", "--freeze_when_forward_only", "--data_dir=x", "--nodatasets_use_prefetch"},
+             "--freeze_when_forward_only with --data_dir needs --datasets_use_prefetch"},
+        Case{{"--trt_mode=FP32", "--forward_only"}, "--trt_mode needs --forward_only and --freeze_when_forward_only"}));
+
+INSTANTIATE_TEST_SUITE_P(
+    Exchange, Refused,
+    ::testing::Values(
+        Case{{"--variable_update=horovod", "--num_gpus=2"},
+             "--variable_update=horovod needs --num_gpus=1 in each process"},
+        Case{{"--variable_update=horovod", "--job_name=worker"}, "--variable_update=horovod cannot go with --job_name"},
+        Case{{"--hierarchical_copy"}, "--hierarchical_copy needs --num_gpus greater than 1"},
+        Case{{"--hierarchical_copy", "--network_topology=gcp_v100", "--num_gpus=4"},
+             "--hierarchical_copy with --network_topology=gcp_v100 needs --num_gpus=8"},
+        Case{{"--variable_update=distributed_all_reduce", "--job_name=worker", "--all_reduce_spec=xring"},
+             "--variable_update=distributed_all_reduce with --job_name needs --controller_host"},
+        Case{{"--all_reduce_spec=nccl", "--worker_hosts=a:1,b:1"},
+             "--all_reduce_spec=nccl works within one process only"},
+        Case{{"--staged_vars", "--variable_update=replicated"},
+             "--staged_vars needs --variable_update=parameter_server"},
+        Case{{"--variable_update=collective_all_reduce", "--nocross_replica_sync", "--all_reduce_spec=collective"},
+             "--variable_update=collective_all_reduce needs --cross_replica_sync"},
+        Case{{"--variable_update=distributed_replicated", "--nocross_replica_sync", "--job_name=worker"},
+             "--variable_update=distributed_replicated needs --cross_replica_sync"},
+        Case{{"--variable_update=replicated", "--all_reduce_spec=pscpu:2k:xring"},
+             "--variable_update=replicated takes a single algorithm in --all_reduce_spec"},
+        Case{{"--variable_update=collective_all_reduce"},
+             "--variable_update=collective_all_reduce needs --all_reduce_spec"},
+        Case{{"--variable_update=collective_all_reduce", "--all_reduce_spec=xring"},
+             "--variable_update=collective_all_reduce needs --all_reduce_spec=collective or collective#2"},
+        Case{{"--variable_update=distributed_all_reduce"},
+             "--variable_update=distributed_all_reduce needs --all_reduce_spec"},
+        Case{{"--all_reduce_spec=xring:2k"},
+             "flag --all_reduce_spec=xring:2k: expected ALGORITHM or ALGORITHM:LIMIT:ALGORITHM and so on"},
+        Case{{"--all_reduce_spec=pscpu:two:xring"}, "flag --all_reduce_spec=pscpu:two:xring: 'two' is not a size"},
+        Case{{"--all_reduce_spec=pscpu#x"}, "flag --all_reduce_spec=pscpu#x: 'x' is not a number of shards"},
+        Case{{"--all_reduce_spec=tree"},
+             "flag --all_reduce_spec=tree: unknown algorithm 'tree'; there are nccl, nccl/xring, nccl/rechd, "
+             "nccl/pscpu, "
+             "xring, pscpu, psgpu, pscpu/pscpu, collective"},
+        Case{{"--all_reduce_spec=pscpu#2/pscpu"},
+             "flag --all_reduce_spec=pscpu#2/pscpu: '2/pscpu' is not a number of shards"}));
+
+INSTANTIATE_TEST_SUITE_P(
+    Amounts, Refused,
+    ::testing::Values(Case{{"--batch_size=-1"}, "flag --batch_size=-1: must be at least 0"},
+                      Case{{"--batch_size=3000000000"}, "flag --batch_size=3000000000: must be at most 2147483647"},
+                      Case{{"--num_batches=0"}, "flag --num_batches=0: must be at least 1"},
+                      Case{{"--num_batches=-5"}, "flag --num_batches=-5: must be at least 1"},
+                      Case{{"--num_epochs=-1"}, "flag --num_epochs=-1.0: must be greater than 0"},
+                      Case{{"--num_epochs=inf"}, "flag --num_epochs=inf: must be a finite number"},
+                      Case{{"--num_warmup_batches=-1"}, "flag --num_warmup_batches=-1: must be at least 0"},
+                      Case{{"--display_every=0"}, "flag --display_every=0: must be at least 1"},
+                      Case{{"--num_gpus=0"}, "flag --num_gpus=0: must be at least 1"},
+                      Case{{"--batch_group_size=0"}, "flag --batch_group_size=0: must be at least 1"},
+                      Case{{"--num_intra_threads=-1"}, "flag --num_intra_threads=-1: must be at least 0"},
+                      Case{{"--gpu_thread_mode=x"},
+                           "flag --gpu_thread_mode=x: must be global, gpu_private or gpu_shared"},
+                      Case{{"--gpu_thread_mode=global", "--per_gpu_thread_count=2"},
+                           "flag --per_gpu_thread_count=2: has no meaning with --gpu_thread_mode=global"},
+                      Case{{"--debugger=x"}, "flag --debugger=x: must be cli or host:port"}));
+
+TEST(Checks, RecordsBuiltInCppHaveTheSameBounds) {
+  BenchParams params;
+  params.display_perf_ewma = 2;
+  EXPECT_THROW(CheckParams(params), Error);
+  params.display_perf_ewma.reset();
+  params.optimizer = "lion";
+  EXPECT_THROW(CheckParams(params), Error);
+  params.optimizer = "adam";
+  EXPECT_NO_THROW(CheckParams(params));
+}
+
+TEST(Checks, WhatThePeerAcceptsIsAccepted) {
+  EXPECT_EQ(ErrorOf({}), "accepted");
+  EXPECT_EQ(ErrorOf({"--num_warmup_batches=0"}), "accepted");
+  EXPECT_EQ(ErrorOf({"--init_learning_rate=1", "--num_epochs_per_decay=2", "--learning_rate_decay_factor=.5",
+                     "--minimum_learning_rate=.1"}),
+            "accepted");
+  EXPECT_EQ(ErrorOf({"--variable_update=replicated", "--all_reduce_spec=pscpu#2", "--num_gpus=2"}), "accepted");
+  EXPECT_EQ(ErrorOf({"--variable_update=collective_all_reduce", "--all_reduce_spec=collective#2"}), "accepted");
+  EXPECT_EQ(ErrorOf({"--forward_only", "--freeze_when_forward_only"}), "accepted");
+}
+
+TEST(Checks, NchwOnACpuIsAcceptedUnlikeThePeer) {
+  EXPECT_EQ(ErrorOf({"--device=cpu", "--data_format=NCHW"}), "accepted");
+}
+
+TEST(Checks, AnEvaluationNeedsAFolder) {
+  BenchParams params;
+  params.eval = true;
+  try {
+    CheckEvaluation(params);
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_STREQ(error.what(), "Trained model directory not specified");
+  }
+  params.train_dir = "x";
+  EXPECT_NO_THROW(CheckEvaluation(params));
+}
+
+TEST(AllReduceSpec, LimitsArePowersOf1024) {
+  const std::vector<AllReduceRange> ranges = ParseAllReduceSpec("pscpu#4:2k:nccl/xring:3M:xring#2");
+  ASSERT_EQ(ranges.size(), 3u);
+  EXPECT_EQ(ranges[0].algorithm, "pscpu");
+  EXPECT_EQ(ranges[0].shards, 4);
+  EXPECT_EQ(ranges[0].limit, 2 * 1024);
+  EXPECT_EQ(ranges[1].algorithm, "nccl/xring");
+  EXPECT_EQ(ranges[1].limit, 3 * 1024 * 1024);
+  EXPECT_EQ(ranges[2].shards, 2);
+  EXPECT_EQ(ranges[2].limit, -1);
+}
+
+}  // namespace
+}  // namespace muster::bench

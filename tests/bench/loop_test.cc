@@ -1,0 +1,325 @@
+#include "bench/loop.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "base/file.h"
+#include "base/interrupt.h"
+#include "bench/benchmark_log.h"
+#include "bench/flags.h"
+#include "bench/json_text.h"
+#include "muster/error.h"
+#include "tests/testing/golden.h"
+
+namespace muster::bench {
+namespace {
+
+// An engine that takes exactly as long as it is told, on a clock that it moves itself.
+struct Fake {
+  double now = 100;
+  double step_seconds = 0.5;
+  std::vector<double> losses;  // of the steps in order; the last one stays
+  int64_t cancel_at = -1;      // global step in which Ctrl-C arrives
+  int64_t fail_at = -1;        // global step that fails
+  std::vector<StepInput> steps;
+  int prepared = 0;
+};
+
+class FakeRunner : public StepRunner {
+ public:
+  explicit FakeRunner(Fake& fake) : fake_(fake) {}
+
+  PreparedRun Prepare() override {
+    ++fake_.prepared;
+    fake_.now += 1;
+    return {.planned_peak_bytes = 3 << 20, .num_threads = 2, .libraries = {{"oneDNN", "3.2.0"}}};
+  }
+
+  StepResult RunStep(const StepInput& input) override {
+    if (input.global_step == fake_.fail_at) throw Internal("kernel failed");
+    if (input.global_step == fake_.cancel_at) {
+      RequestInterrupt();
+      throw Error(Code::kCancelled, "interrupted");
+    }
+    fake_.steps.push_back(input);
+    fake_.now += fake_.step_seconds;
+    StepResult result;
+    const size_t step = static_cast<size_t>(input.global_step);
+    if (!fake_.losses.empty()) result.loss = fake_.losses[std::min(step, fake_.losses.size() - 1)];
+    result.top_1_accuracy = 0.25;
+    result.top_5_accuracy = 0.5;
+    result.compute_seconds = fake_.step_seconds / 2;
+    return result;
+  }
+
+  std::string FirstNonFinite() override { return "v0/conv1/Conv2D"; }
+
+ private:
+  Fake& fake_;
+};
+
+class RecordingConsole : public Console {
+ public:
+  void Print(const std::string& line) override { lines.push_back(line); }
+  void Note(const std::string& line) override { notes.push_back(line); }
+  void Progress(const std::string& text) override { progress.push_back(text); }
+
+  std::vector<std::string> lines, notes, progress;
+};
+
+class LoopTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    std::string pattern = (std::filesystem::temp_directory_path() / "muster_bench_XXXXXX").string();
+    folder_ = ::mkdtemp(pattern.data());
+    params_.model = "lenet";
+    params_.batch_size = 8;
+    params_.num_batches = 4;
+    params_.num_warmup_batches = 2;
+    params_.display_every = 2;
+    fake_.losses = {7};
+  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+
+  BenchResult RunIt() {
+    InterruptScope interrupts;
+    const auto factory = [this](const RunnerRequest&) { return std::make_unique<FakeRunner>(fake_); };
+    return bench::Run(params_, own_, factory,
+                      {.console = console_, .clock = [this] { return fake_.now; }, .words = {"--x"}});
+  }
+
+  std::string ErrorOfRun() {
+    try {
+      RunIt();
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "no error";
+  }
+
+  nlohmann::json Json() const { return nlohmann::json::parse(ReadFile(folder_ + "/r.json")); }
+  std::vector<std::string> LinesFrom(const std::string& first) const {
+    return {std::find(console_.lines.begin(), console_.lines.end(), first), console_.lines.end()};
+  }
+
+  std::string folder_;
+  BenchParams params_;
+  OwnParams own_;
+  Fake fake_;
+  RecordingConsole console_;
+};
+
+TEST_F(LoopTest, PrintsWhatThePeerPrints) {
+  const BenchResult result = RunIt();
+  const std::string dashes(64, '-');
+  const std::vector<std::string> expected = {"Generating training model",
+                                             "Initializing graph",
+                                             "Running warm up",
+                                             "Done warm up",
+                                             "Step\tImg/sec\ttotal_loss",
+                                             "1\timages/sec: 16.0 +/- 0.0 (jitter = 0.0)\t7.000",
+                                             "2\timages/sec: 16.0 +/- 0.0 (jitter = 0.0)\t7.000",
+                                             "4\timages/sec: 16.0 +/- 0.0 (jitter = 0.0)\t7.000",
+                                             dashes,
+                                             "total images/sec: 16.00",
+                                             dashes};
+  EXPECT_EQ(LinesFrom("Generating training model"), expected);
+  EXPECT_EQ(result.state, ExitState::kFinished);
+  EXPECT_EQ(result.num_steps, 4);
+  EXPECT_DOUBLE_EQ(result.images_per_sec, 16);
+  EXPECT_DOUBLE_EQ(result.average_wall_time, 0.5);
+  EXPECT_EQ(result.last_average_loss, 7);
+}
+
+TEST_F(LoopTest, ThePlannedPeakIsShownBeforeTheFirstStep) {
+  RunIt();
+  ASSERT_FALSE(console_.notes.empty());
+  EXPECT_EQ(console_.notes.back(), "memory plan: peak 3.0 MiB; 2 threads");
+}
+
+TEST_F(LoopTest, WarmUpStepsTrainAndAdvanceTheGlobalStep) {
+  params_.piecewise_learning_rate_schedule = "1;0;.5";
+  RunIt();
+  ASSERT_EQ(fake_.steps.size(), 6u);
+  for (size_t i = 0; i < 6; ++i) {
+    EXPECT_EQ(fake_.steps[i].global_step, static_cast<int64_t>(i));
+    EXPECT_FLOAT_EQ(fake_.steps[i].learning_rate, 0.5f);
+  }
+}
+
+TEST_F(LoopTest, ForwardOnlyShowsAccuraciesAndNoLoss) {
+  params_.forward_only = true;
+  params_.num_batches = 1;
+  RunIt();
+  EXPECT_EQ(LinesFrom("Step\tImg/sec\ttotal_loss\ttop_1_accuracy\ttop_5_accuracy").at(1),
+            "1\timages/sec: 16.0 +/- 0.0 (jitter = 0.0)\t0.000\t0.250\t0.500");
+}
+
+TEST_F(LoopTest, WarmUpIsRoundedUpToGroupsOfBatches) {
+  params_.batch_group_size = 4;
+  RunIt();
+  EXPECT_EQ(LinesFrom("Initializing graph").at(1), "Round up warm up steps to 5 to match batch_group_size");
+  EXPECT_EQ(fake_.steps.size(), 9u);
+}
+
+TEST_F(LoopTest, ARefusedRequestBuildsNothingAndWritesNothing) {
+  own_.json = folder_ + "/r.json";
+  params_.num_epochs = 1;
+  EXPECT_EQ(ErrorOfRun(), "At most one of --num_batches and --num_epochs may be specified.");
+  EXPECT_TRUE(console_.lines.empty());
+  EXPECT_EQ(fake_.prepared, 0);
+  EXPECT_TRUE(std::filesystem::is_empty(folder_));
+}
+
+TEST_F(LoopTest, AnUnwritableResultFileIsFoundBeforeTheRun) {
+  own_.json = folder_ + "/no/r.json";
+  EXPECT_EQ(ErrorOfRun(), "cannot write " + folder_ + "/no/r.json: No such file or directory");
+  EXPECT_EQ(fake_.prepared, 0);
+}
+
+TEST_F(LoopTest, AnEvaluationWithoutFolderIsRefusedAfterTheInformationBlock) {
+  params_.eval = true;
+  EXPECT_EQ(ErrorOfRun(), "Trained model directory not specified");
+  EXPECT_EQ(console_.lines.back(), "==========");
+}
+
+TEST_F(LoopTest, AMalformedScheduleIsRefusedWhileTheModelIsGenerated) {
+  params_.piecewise_learning_rate_schedule = "1;2";
+  params_.benchmark_log_dir = folder_ + "/log";
+  EXPECT_EQ(ErrorOfRun(), "--piecewise_learning_rate_schedule must have an odd number of components");
+  EXPECT_EQ(console_.lines.back(), "Generating training model");
+  EXPECT_TRUE(std::filesystem::is_empty(folder_));
+}
+
+TEST_F(LoopTest, ANanStopsWithStepAndLayerIfTheUserChoseTheRate) {
+  params_.init_learning_rate = 1e9;
+  own_.json = folder_ + "/r.json";
+  fake_.losses = {7, 7, 7, std::nan("")};
+  EXPECT_EQ(ErrorOfRun(),
+            "loss is nan at timed step 2 (step 4 of all), first in v0/conv1/Conv2D: try a smaller learning rate, or "
+            "--check_nan=false to go on");
+  EXPECT_EQ(Json().at("exit_state"), "not_finite");
+  EXPECT_EQ(Json().at("num_steps"), 2);
+  EXPECT_TRUE(Json().at("steps").at("loss").at(1).is_null());
+}
+
+TEST_F(LoopTest, ANanAtTheModelsOwnRateIsNotedOnceAndTheRunGoesOn) {
+  fake_.losses = {std::nan("")};
+  EXPECT_EQ(RunIt().state, ExitState::kFinished);
+  int noted = 0;
+  for (const std::string& note : console_.notes) noted += note.find("loss is nan at warm-up step 1") == 0;
+  EXPECT_EQ(noted, 1);
+  own_.check_nan = true;
+  EXPECT_NE(ErrorOfRun(), "no error");
+  params_.init_learning_rate = 1;
+  own_.check_nan = false;
+  EXPECT_EQ(ErrorOfRun(), "no error");
+}
+
+TEST_F(LoopTest, CtrlCInAStepEndsWithTheTotalSoFar) {
+  fake_.cancel_at = 4;  // two warm-up and two timed steps are done
+  own_.json = folder_ + "/r.json";
+  const BenchResult result = RunIt();
+  EXPECT_EQ(result.state, ExitState::kInterrupted);
+  EXPECT_EQ(result.num_steps, 2);
+  EXPECT_EQ(console_.lines.at(console_.lines.size() - 2), "total images/sec: 16.00");
+  EXPECT_EQ(console_.notes.back(), "interrupted after 2 of 2 warm-up and 2 of 4 timed steps");
+  EXPECT_EQ(Json().at("exit_state"), "interrupted");
+  EXPECT_DOUBLE_EQ(Json().at("images_per_sec"), 16);
+}
+
+TEST_F(LoopTest, CtrlCDuringWarmUpHasNoTotal) {
+  fake_.cancel_at = 1;
+  own_.json = folder_ + "/r.json";
+  EXPECT_EQ(RunIt().state, ExitState::kInterrupted);
+  EXPECT_EQ(console_.lines.back(), "Running warm up");
+  EXPECT_TRUE(Json().at("images_per_sec").is_null());
+}
+
+TEST_F(LoopTest, AFailureWhileRunningLeavesAResultThatSaysSo) {
+  fake_.fail_at = 3;
+  own_.json = folder_ + "/r.json";
+  EXPECT_EQ(ErrorOfRun(), "kernel failed");
+  EXPECT_EQ(Json().at("exit_state"), "failed");
+  EXPECT_EQ(Json().at("error"), "kernel failed");
+  EXPECT_EQ(Json().at("num_steps"), 1);
+}
+
+TEST_F(LoopTest, TheResultFileHoldsEverythingToRepeatTheRun) {
+  own_.json = folder_ + "/r.json";
+  params_.print_training_accuracy = true;
+  RunIt();
+  const nlohmann::json json = Json();
+  EXPECT_EQ(json.at("format"), "muster bench 1");
+  EXPECT_EQ(json.at("exit_state"), "finished");
+  EXPECT_DOUBLE_EQ(json.at("images_per_sec"), 16);
+  EXPECT_EQ(json.at("planned_peak_bytes"), 3 << 20);
+  EXPECT_GT(json.at("measured_peak_bytes").get<int64_t>(), 0);
+  EXPECT_DOUBLE_EQ(json.at("prepare_seconds"), 1);
+  EXPECT_EQ(json.at("steps").at("seconds").size(), 4u);
+  EXPECT_EQ(json.at("warmup_steps").at("seconds").size(), 2u);
+  EXPECT_EQ(json.at("steps").at("top_1_accuracy").at(0), 0.25);
+  EXPECT_DOUBLE_EQ(json.at("mean_seconds").at("compute"), 0.25);
+  EXPECT_EQ(json.at("software").at("libraries").at("oneDNN"), "3.2.0");
+  EXPECT_GT(json.at("machine").at("cpus").get<int>(), 0);
+  EXPECT_EQ(json.at("command_line"), nlohmann::json::array({"--x"}));
+  const FlagTable table = PeerFlags().Plus(OwnFlags());
+  for (const FlagSpec& spec : table.specs()) EXPECT_TRUE(json.at("flags").contains(spec.name)) << spec.name;
+  const std::string docs = ReadFile(std::string(MUSTER_SOURCE_DIR) + "/docs/bench_json.md");
+  for (const auto& [field, value] : json.items()) EXPECT_NE(docs.find("`" + field + "`"), std::string::npos) << field;
+}
+
+// Keys, their order and the types of values of a line of JSON.
+std::string Form(const nlohmann::ordered_json& value) {
+  std::string form;
+  if (value.is_object()) {
+    for (const auto& [key, item] : value.items()) form += key + ":" + Form(item) + ",";
+    return "{" + form + "}";
+  }
+  if (value.is_array()) return "[]";
+  return value.is_number() ? "number" : value.type_name();
+}
+
+TEST(GoldenBenchmarkLog, HasTheFormOfTheModelGardens) {
+  std::string pattern = (std::filesystem::temp_directory_path() / "muster_log_XXXXXX").string();
+  const std::string folder = ::mkdtemp(pattern.data());
+  BenchParams params;
+  params.model = "lenet";
+  params.batch_size = 8;
+  params.num_batches = 20;
+  params.data_format = "NHWC";
+  params.benchmark_test_id = "my_test";
+  BenchmarkLog log(folder + "/blog");
+  log.LogRun(params, Derive(params), ReadMachineFacts());
+  log.LogMetric("current_examples_per_sec", 416.5, 1);
+  log.LogMetric("average_examples_per_sec", 400, 20);
+
+  using Json = nlohmann::ordered_json;
+  const std::string golden_dir = testing::GoldenDir().string() + "/cnn_benchmarks/";
+  const std::string run_text = ReadFile(folder + "/blog/benchmark_run.log");
+  const Json run = Json::parse(run_text),
+             golden = Json::parse(ReadFile(golden_dir + "benchmark_log.benchmark_run.log"));
+  EXPECT_EQ(Form(run), Form(golden));
+  EXPECT_EQ(run_text, JsonLine(run) + "\n");
+  ASSERT_EQ(run.at("run_parameters").size(), golden.at("run_parameters").size());
+  for (size_t i = 0; i < golden.at("run_parameters").size(); ++i) {
+    const Json& ours = run.at("run_parameters").at(i);
+    const Json& theirs = golden.at("run_parameters").at(i);
+    const bool masked = theirs.at("name") == "session_config";
+    EXPECT_EQ(masked ? Form(ours) : ours.dump(), masked ? Form(theirs) : theirs.dump());
+  }
+
+  const std::string metrics = ReadFile(folder + "/blog/metric.log");
+  const std::string golden_metrics = ReadFile(golden_dir + "benchmark_log.metric.log");
+  EXPECT_EQ(Form(Json::parse(metrics.substr(0, metrics.find('\n')))),
+            Form(Json::parse(golden_metrics.substr(0, golden_metrics.find('\n')))));
+  EXPECT_EQ(std::count(metrics.begin(), metrics.end(), '\n'), 2);
+  std::filesystem::remove_all(folder);
+}
+
+}  // namespace
+}  // namespace muster::bench
