@@ -24,6 +24,8 @@ class Scope {
   Scope WithName(std::string_view name) const;
   // A scope for both operation and variable names. Opening the same one again is allowed; variables must still differ.
   Scope WithVariableScope(std::string_view name) const;
+  // Leaves the name and variable scopes around this one; devices and control dependencies stay.
+  Scope WithoutName() const;
   // The name that the next single operation gets instead of its kind: ops::Add(scope.Named("sum"), a, b).
   Scope Named(std::string_view op_name) const;
   // Device scopes merge innermost first: parts that "device" leaves unset come from the scopes around it.

@@ -23,6 +23,14 @@ Scope Scope::WithVariableScope(std::string_view name) const {
   return inner;
 }
 
+Scope Scope::WithoutName() const {
+  Scope inner = *this;
+  inner.op_name_.clear();
+  inner.name_prefix_.clear();
+  inner.variable_prefix_.clear();
+  return inner;
+}
+
 Scope Scope::Named(std::string_view op_name) const {
   Scope inner = *this;
   inner.op_name_ = op_name;

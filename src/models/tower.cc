@@ -1,0 +1,74 @@
+// From a model's layers to logits, loss and gradients.
+
+#include "muster/gradients.h"
+#include "muster/models.h"
+#include "muster/ops/array.h"
+#include "muster/ops/math.h"
+
+namespace muster {
+namespace {
+
+Output CastTo(const Scope& scope, Output x, DType dtype) {
+  return scope.dtype(x) == dtype ? x : ops::Cast(scope, x, dtype);
+}
+
+DType LossDType(DType activations) { return activations == DType::kFloat64 ? DType::kFloat64 : DType::kFloat32; }
+
+// gradient / loss_scale, in the gradient's type.
+Output Unscaled(const Scope& scope, Output gradient, double loss_scale) {
+  const Output factor = ops::ScalarLike(scope, 1 / loss_scale, LossDType(scope.dtype(gradient)));
+  return ops::Mul(scope, gradient, CastTo(scope, factor, scope.dtype(gradient)));
+}
+
+std::vector<Output> TowerGradients(const Scope& scope, Output loss, const std::vector<Variable>& variables, double loss_scale) {
+  std::vector<Output> refs(variables.begin(), variables.end());
+  if (loss_scale == 1) return Gradients(scope, loss, refs);
+  const Output factor = ops::ScalarLike(scope.Named("loss_scale"), loss_scale, scope.dtype(loss));
+  std::vector<Output> gradients = Gradients(scope, ops::Mul(scope.Named("scaled_loss"), loss, factor), refs);
+  for (Output& gradient : gradients)
+    if (gradient.is_valid()) gradient = Unscaled(scope, gradient, loss_scale);
+  return gradients;
+}
+
+// Everything up to the losses.
+Tower BuildForward(const Scope& scope, const Model& model, Output images, Output labels, const TowerOptions& options) {
+  ModelBuilder builder(scope, options.layers);
+  const int num_classes = options.num_classes > 0 ? options.num_classes : FindDataset(model.dataset).num_classes;
+  Tower tower;
+  tower.logits = BuildLogits(builder, model, CastTo(scope, images, options.layers.dtype), num_classes);
+  tower.variables = builder.trainable_variables();
+  tower.update_ops = builder.update_ops();
+  tower.base_loss = SoftmaxCrossEntropyMean(scope, tower.logits, labels, options.label_smoothing);
+  tower.total_loss = AddWeightDecay(scope, tower.base_loss, tower.variables, options.weight_decay);
+  const Output targets = CastTo(scope, labels, DType::kInt32);
+  tower.top_1_correct = TopKCorrect(scope, tower.logits, targets, 1);
+  tower.top_5_correct = TopKCorrect(scope, tower.logits, targets, 5);
+  return tower;
+}
+
+}  // namespace
+
+Output BuildLogits(ModelBuilder& builder, const Model& model, Output images, int num_classes) {
+  return builder.Within("cg", [&] {
+    if (builder.options().data_format == DataFormat::kNCHW) images = ops::Transpose(builder.scope(), images, {0, 3, 1, 2});
+    const Output top = model.layers(builder, images);
+    const Output logits = builder.Affine(top, num_classes, {.activation = LayerActivation::kLinear});
+    return CastTo(builder.scope(), logits, LossDType(builder.options().dtype));
+  });
+}
+
+Tower BuildTrainingTower(const Scope& scope, const Model& model, Output images, Output labels, const TowerOptions& options) {
+  TowerOptions training = options;
+  training.layers.phase_train = true;
+  Tower tower = BuildForward(scope, model, images, labels, training);
+  tower.gradients = TowerGradients(scope, tower.total_loss, tower.variables, options.loss_scale);
+  return tower;
+}
+
+Tower BuildEvaluationTower(const Scope& scope, const Model& model, Output images, Output labels, const TowerOptions& options) {
+  TowerOptions evaluation = options;
+  evaluation.layers.phase_train = false;
+  return BuildForward(scope, model, images, labels, evaluation);
+}
+
+}  // namespace muster

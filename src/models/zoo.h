@@ -1,0 +1,40 @@
+#pragma once
+
+#include <array>
+#include <vector>
+
+#include "muster/models.h"
+
+namespace muster::zoo {
+
+// The networks of the zoo, one file per family. Each takes images in the builder's format and returns the input of the last
+// dense layer. Structures are those of tf_cnn_benchmarks, whose names and numbers tests/data/golden/models.json lists.
+
+Output Trivial(ModelBuilder& b, Output x);
+Output Lenet(ModelBuilder& b, Output x);
+// Two 5x5 convolutions and a dense layer of 128, for 28x28 images: the default of "muster train".
+Output SmallCnn(ModelBuilder& b, Output x);
+Output Alexnet(ModelBuilder& b, Output x);
+Output AlexnetCifar(ModelBuilder& b, Output x);
+Output Overfeat(ModelBuilder& b, Output x);
+// Convolutions in each of the five stages.
+Output Vgg(ModelBuilder& b, Output x, const std::array<int, 5>& stages);
+Output Googlenet(ModelBuilder& b, Output x);
+Output Inception3(ModelBuilder& b, Output x);
+Output Inception4(ModelBuilder& b, Output x);
+
+// v1: He et al. 2015, stride on the first 1x1. v1.5: stride on the 3x3. v2: pre-activation (He et al. 2016).
+enum class ResnetVersion { kV1, kV15, kV2 };
+// Bottleneck blocks in each of the four stages.
+Output Resnet(ModelBuilder& b, Output x, const std::array<int, 4>& stages, ResnetVersion version);
+// Basic blocks: "blocks" in each of three stages; v1 or v2.
+Output ResnetCifar(ModelBuilder& b, Output x, int blocks, ResnetVersion version);
+
+// Warm-up over 5 epochs to learning_rate at 256 images per step, then tenths at epochs 30, 60, 80 and 90.
+Schedule ResnetSchedule(const Model& model, const RateContext& context);
+// 0.1, 0.01, 0.001, 0.0002 from epochs 0, 82, 123, 300.
+Schedule ResnetCifarSchedule(const Model& model, const RateContext& context);
+// A tenth every 100 epochs.
+Schedule AlexnetCifarSchedule(const Model& model, const RateContext& context);
+
+}  // namespace muster::zoo

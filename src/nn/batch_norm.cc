@@ -1,0 +1,50 @@
+#include "muster/layers.h"
+#include "muster/ops/math.h"
+#include "muster/ops/nn.h"
+
+namespace muster {
+
+// gamma, or ones that nothing trains.
+Output ModelBuilder::ScaleOf(int64_t channels, bool trained) {
+  const DType dtype = batch_norm_dtype();
+  if (!trained) return ops::Fill(scope_.Named("ones"), dtype, {channels}, 1);
+  return MakeVariable("gamma", dtype, {channels}, initializers::Ones(), true);
+}
+
+void ModelBuilder::UpdateMovingAverage(Output moving, Output batch, double decay) {
+  // TensorFlow keeps the decay as a float32 and subtracts it from one afterwards, in float64 models too.
+  const double rate = 1.0 - static_cast<double>(static_cast<float>(decay));
+  const Scope scope = scope_.WithName("AssignMovingAvg");
+  const Output difference = ops::Sub(scope, moving, batch);
+  const Output step = ops::Mul(scope, difference, ops::ScalarLike(scope.Named("decay"), rate, scope.dtype(moving)));
+  const Output update = ops::AssignSub(scope, moving, step);
+  update_ops_.push_back(update.node);
+  scope_.graph()->AddUpdateOp(update.node);
+}
+
+Output ModelBuilder::BatchNorm(Output x, const BatchNormConfig& config) {
+  return Within(CountedName("batchnorm"), [&] {
+    const DType dtype = batch_norm_dtype();
+    const int64_t size = channels(x);
+    const Output gamma = ScaleOf(size, config.scale);
+    const Output beta = MakeVariable("beta", dtype, {size}, initializers::Zeros(), true);
+    const Output moving_mean = MakeVariable("moving_mean", dtype, {size}, initializers::Zeros(), false);
+    const Output moving_variance = MakeVariable("moving_variance", dtype, {size}, initializers::Ones(), false);
+    BatchNormAttrs attrs;
+    attrs.epsilon = config.epsilon;
+    attrs.is_training = options_.phase_train;
+    attrs.data_format = options_.data_format;
+    // Training takes nothing from the running averages: empty tensors stand in for them, as in TensorFlow.
+    const Output nothing = options_.phase_train ? ops::Fill(scope_.Named("empty"), dtype, {0}, 0) : Output{};
+    const Output mean = options_.phase_train ? nothing : moving_mean;
+    const Output variance = options_.phase_train ? nothing : moving_variance;
+    const auto outputs = ops::FusedBatchNorm(scope_, x, gamma, beta, mean, variance, attrs);
+    if (options_.phase_train && options_.update_moving_averages) {
+      UpdateMovingAverage(moving_mean, outputs.batch_mean, config.decay);
+      UpdateMovingAverage(moving_variance, outputs.batch_variance, config.decay);
+    }
+    return outputs.y;
+  });
+}
+
+}  // namespace muster
