@@ -80,7 +80,7 @@ class ModelBuilder {
   Output Flatten(Output x);
   // A dense layer on [batch, inputs].
   Output Affine(Output x, int64_t units, const AffineOptions& options = {});
-  // Columns side by side on one input, concatenated along the channels. "name" gets a counter: incept_v10.
+  // Columns side by side on one input, concatenated along the channels, in a scope of this name and number 0.
   Output InceptionModule(Output x, std::string_view name, const Columns& columns);
   // Mean over height and width: [batch, channels].
   Output SpatialMean(Output x);
