@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "graph/ops/window.h"
+
 namespace muster {
 namespace {
 
@@ -22,7 +24,7 @@ AttrField Flag(const char* name, bool value) { return {name, value, !value}; }
 AttrField ActivationField(Activation value) {
   return {"activation", ActivationName(value), value == Activation::kNone};
 }
-AttrField FormatField(DataFormat value) { return {"data_format", DataFormatText(value), value == DataFormat::kNHWC}; }
+AttrField FormatField(DataFormat value) { return {"data_format", std::string(DataFormatName(value)), value == DataFormat::kNHWC}; }
 
 // One overload per attribute struct.
 struct ToFields {
@@ -102,8 +104,6 @@ std::string PaddingName(Padding padding) {
   }
   return "?";
 }
-
-std::string DataFormatText(DataFormat format) { return format == DataFormat::kNHWC ? "NHWC" : "NCHW"; }
 
 std::string PadModeName(PadMode mode) {
   switch (mode) {

@@ -22,9 +22,8 @@ struct AttrField {
 // All fields of a node's attributes in the order of declaration, named as TensorFlow names them where it has them.
 std::vector<AttrField> AttrFields(const Attrs& attrs);
 
-// "SAME", "NHWC", "REFLECT", "Relu", as TensorFlow spells them.
+// "SAME", "REFLECT", "Relu", as TensorFlow spells them.
 std::string PaddingName(Padding padding);
-std::string DataFormatText(DataFormat format);
 std::string PadModeName(PadMode mode);
 std::string ActivationName(Activation activation);
 
