@@ -1,5 +1,6 @@
 // The update operations: element by element over everything the variable's memory holds, the padding of an opaque layout
-// included (variable, slots and gradient then share that layout, and padding stays zero). Computed in double, stored in T.
+// included (variable, slots and gradient then share that layout, and padding stays zero). Every step is rounded to T, as
+// TensorFlow's kernels do it.
 // Formulas: tests/data/golden/optimizers.json and tensorflow/core/kernels/training_ops.
 #include <algorithm>
 #include <cmath>
@@ -14,12 +15,12 @@ template <typename T>
 struct Gradient {
   const T* grad;
   const T* var;
-  double decay;
+  T decay;
 
-  double operator[](int64_t i) const { return decay == 0 ? grad[i] : grad[i] + decay * var[i]; }
+  T operator[](int64_t i) const { return decay == 0 ? grad[i] : grad[i] + decay * var[i]; }
 };
 
-// One launch: the refs and the gradient as arrays, the scalars as doubles, both by input number.
+// One launch: refs, gradient and scalars by input number.
 template <typename T>
 struct Update {
   const LaunchArgs& args;
@@ -28,118 +29,124 @@ struct Update {
   int weight_decay_input;  // -1: none
 
   T* ref(int i) const { return args.ref<T>(i); }
-  Gradient<T> gradient(int i) const { return {args.in<T>(i), args.in<T>(0), weight_decay_input < 0 ? 0 : scalar(weight_decay_input)}; }
-  double scalar(int i) const { return static_cast<double>(*args.in<T>(i)); }
+  Gradient<T> gradient(int i) const { return {args.in<T>(i), args.in<T>(0), weight_decay_input < 0 ? T{0} : scalar(weight_decay_input)}; }
+  T scalar(int i) const { return *args.in<T>(i); }
 };
 
 // a/b, and 0 where a is 0 whatever b is: slots are zero in the padding, and 0/sqrt(0) would spoil it.
-double Ratio(double a, double b) { return a == 0 ? 0.0 : a / b; }
-double Squared(double x) { return x * x; }
+template <typename T>
+T Ratio(T a, T b) {
+  return a == 0 ? T{0} : a / b;
+}
+template <typename T>
+T Squared(T x) {
+  return x * x;
+}
 
 template <typename T>
 void GradientDescent(const Update<T>& u) {
   T* var = u.ref(0);
-  const double alpha = u.scalar(1);
+  const T alpha = u.scalar(1);
   const Gradient<T> delta = u.gradient(2);
-  for (int64_t i = 0; i < u.count; ++i) var[i] = static_cast<T>(var[i] - alpha * delta[i]);
+  for (int64_t i = 0; i < u.count; ++i) var[i] = var[i] - alpha * delta[i];
 }
 
 template <typename T>
 void Momentum(const Update<T>& u) {
   T *var = u.ref(0), *accum = u.ref(1);
-  const double lr = u.scalar(2), momentum = u.scalar(4);
+  const T lr = u.scalar(2), momentum = u.scalar(4);
   const Gradient<T> grad = u.gradient(3);
   for (int64_t i = 0; i < u.count; ++i) {
-    const double a = accum[i] * momentum + grad[i];
-    accum[i] = static_cast<T>(a);
-    var[i] = static_cast<T>(var[i] - lr * (u.use_nesterov ? grad[i] + momentum * a : a));
+    const T a = accum[i] * momentum + grad[i];
+    accum[i] = a;
+    var[i] = var[i] - lr * (u.use_nesterov ? grad[i] + momentum * a : a);
   }
 }
 
 template <typename T>
 void RMSProp(const Update<T>& u) {
   T *var = u.ref(0), *ms = u.ref(1), *mom = u.ref(2);
-  const double lr = u.scalar(3), rho = u.scalar(4), momentum = u.scalar(5), epsilon = u.scalar(6);
+  const T lr = u.scalar(3), rho = u.scalar(4), momentum = u.scalar(5), epsilon = u.scalar(6);
   const Gradient<T> grad = u.gradient(7);
   for (int64_t i = 0; i < u.count; ++i) {
-    const double s = ms[i] + (Squared(grad[i]) - ms[i]) * (1 - rho);
-    const double m = momentum * mom[i] + Ratio(lr * grad[i], std::sqrt(s + epsilon));
-    ms[i] = static_cast<T>(s);
-    mom[i] = static_cast<T>(m);
-    var[i] = static_cast<T>(var[i] - m);
+    const T s = ms[i] + (Squared(grad[i]) - ms[i]) * (1 - rho);
+    const T m = momentum * mom[i] + Ratio(lr * grad[i], std::sqrt(s + epsilon));
+    ms[i] = s;
+    mom[i] = m;
+    var[i] = var[i] - m;
   }
 }
 
 template <typename T>
 void CenteredRMSProp(const Update<T>& u) {
   T *var = u.ref(0), *mg = u.ref(1), *ms = u.ref(2), *mom = u.ref(3);
-  const double lr = u.scalar(4), rho = u.scalar(5), momentum = u.scalar(6), epsilon = u.scalar(7);
+  const T lr = u.scalar(4), rho = u.scalar(5), momentum = u.scalar(6), epsilon = u.scalar(7);
   const Gradient<T> grad = u.gradient(8);
   for (int64_t i = 0; i < u.count; ++i) {
-    const double s = ms[i] + (Squared(grad[i]) - ms[i]) * (1 - rho);
-    const double r = mg[i] + (grad[i] - mg[i]) * (1 - rho);
-    const double m = momentum * mom[i] + Ratio(lr * grad[i], std::sqrt(s - r * r + epsilon));
-    ms[i] = static_cast<T>(s);
-    mg[i] = static_cast<T>(r);
-    mom[i] = static_cast<T>(m);
-    var[i] = static_cast<T>(var[i] - m);
+    const T s = ms[i] + (Squared(grad[i]) - ms[i]) * (1 - rho);
+    const T r = mg[i] + (grad[i] - mg[i]) * (1 - rho);
+    const T m = momentum * mom[i] + Ratio(lr * grad[i], std::sqrt(s - r * r + epsilon));
+    ms[i] = s;
+    mg[i] = r;
+    mom[i] = m;
+    var[i] = var[i] - m;
   }
 }
 
 template <typename T>
 void Adam(const Update<T>& u) {
   T *var = u.ref(0), *m = u.ref(1), *v = u.ref(2);
-  const double beta1_power = u.scalar(3), beta2_power = u.scalar(4), lr = u.scalar(5);
-  const double beta1 = u.scalar(6), beta2 = u.scalar(7), epsilon = u.scalar(8);
+  const T beta1_power = u.scalar(3), beta2_power = u.scalar(4), lr = u.scalar(5);
+  const T beta1 = u.scalar(6), beta2 = u.scalar(7), epsilon = u.scalar(8);
   const Gradient<T> grad = u.gradient(9);
-  const double alpha = lr * std::sqrt(1 - beta2_power) / (1 - beta1_power);
+  const T alpha = lr * std::sqrt(1 - beta2_power) / (1 - beta1_power);
   for (int64_t i = 0; i < u.count; ++i) {
-    const double first = m[i] + (grad[i] - m[i]) * (1 - beta1);
-    const double second = v[i] + (Squared(grad[i]) - v[i]) * (1 - beta2);
-    const double ahead = u.use_nesterov ? grad[i] * (1 - beta1) + beta1 * first : first;
-    m[i] = static_cast<T>(first);
-    v[i] = static_cast<T>(second);
-    var[i] = static_cast<T>(var[i] - Ratio(alpha * ahead, std::sqrt(second) + epsilon));
+    const T first = m[i] + (grad[i] - m[i]) * (1 - beta1);
+    const T second = v[i] + (Squared(grad[i]) - v[i]) * (1 - beta2);
+    const T ahead = u.use_nesterov ? grad[i] * (1 - beta1) + beta1 * first : first;
+    m[i] = first;
+    v[i] = second;
+    var[i] = var[i] - Ratio(alpha * ahead, std::sqrt(second) + epsilon);
   }
 }
 
 template <typename T>
 void AdaMax(const Update<T>& u) {
   T *var = u.ref(0), *m = u.ref(1), *v = u.ref(2);
-  const double beta1_power = u.scalar(3), lr = u.scalar(4), beta1 = u.scalar(5), beta2 = u.scalar(6), epsilon = u.scalar(7);
+  const T beta1_power = u.scalar(3), lr = u.scalar(4), beta1 = u.scalar(5), beta2 = u.scalar(6), epsilon = u.scalar(7);
   const Gradient<T> grad = u.gradient(8);
   for (int64_t i = 0; i < u.count; ++i) {
-    const double first = m[i] + (grad[i] - m[i]) * (1 - beta1);
-    const double norm = std::max(beta2 * v[i], std::abs(grad[i]));
-    m[i] = static_cast<T>(first);
-    v[i] = static_cast<T>(norm);
-    var[i] = static_cast<T>(var[i] - Ratio(lr / (1 - beta1_power) * first, norm + epsilon));
+    const T first = m[i] + (grad[i] - m[i]) * (1 - beta1);
+    const T norm = std::max(beta2 * v[i], std::abs(grad[i]));
+    m[i] = first;
+    v[i] = norm;
+    var[i] = var[i] - Ratio(lr / (1 - beta1_power) * first, norm + epsilon);
   }
 }
 
 template <typename T>
 void Adagrad(const Update<T>& u) {
   T *var = u.ref(0), *accum = u.ref(1);
-  const double lr = u.scalar(2);
+  const T lr = u.scalar(2);
   const Gradient<T> grad = u.gradient(3);
   for (int64_t i = 0; i < u.count; ++i) {
-    const double a = accum[i] + Squared(grad[i]);
-    accum[i] = static_cast<T>(a);
-    var[i] = static_cast<T>(var[i] - Ratio(lr * grad[i], std::sqrt(a)));
+    const T a = accum[i] + Squared(grad[i]);
+    accum[i] = a;
+    var[i] = var[i] - Ratio(lr * grad[i], std::sqrt(a));
   }
 }
 
 template <typename T>
 void Adadelta(const Update<T>& u) {
   T *var = u.ref(0), *accum = u.ref(1), *accum_update = u.ref(2);
-  const double lr = u.scalar(3), rho = u.scalar(4), epsilon = u.scalar(5);
+  const T lr = u.scalar(3), rho = u.scalar(4), epsilon = u.scalar(5);
   const Gradient<T> grad = u.gradient(6);
   for (int64_t i = 0; i < u.count; ++i) {
-    const double a = rho * accum[i] + (1 - rho) * Squared(grad[i]);
-    const double update = Ratio(std::sqrt(accum_update[i] + epsilon) * grad[i], std::sqrt(a + epsilon));
-    accum[i] = static_cast<T>(a);
-    accum_update[i] = static_cast<T>(rho * accum_update[i] + (1 - rho) * Squared(update));
-    var[i] = static_cast<T>(var[i] - lr * update);
+    const T a = rho * accum[i] + (1 - rho) * Squared(grad[i]);
+    const T update = Ratio(std::sqrt(accum_update[i] + epsilon) * grad[i], std::sqrt(a + epsilon));
+    accum[i] = a;
+    accum_update[i] = rho * accum_update[i] + (1 - rho) * Squared(update);
+    var[i] = var[i] - lr * update;
   }
 }
 
@@ -147,27 +154,27 @@ template <typename T>
 void Ftrl(const Update<T>& u) {
   T *var = u.ref(0), *accum = u.ref(1), *linear = u.ref(2);
   const Gradient<T> grad = u.gradient(3);
-  const double lr = u.scalar(4), l1 = u.scalar(5), l2 = u.scalar(6), lr_power = u.scalar(7);
+  const T lr = u.scalar(4), l1 = u.scalar(5), l2 = u.scalar(6), lr_power = u.scalar(7);
   for (int64_t i = 0; i < u.count; ++i) {
-    const double before = std::pow(static_cast<double>(accum[i]), -lr_power);
-    const double now = accum[i] + Squared(grad[i]);
-    const double after = std::pow(now, -lr_power);
-    const double z = linear[i] + grad[i] - (after - before) / lr * var[i];
-    accum[i] = static_cast<T>(now);
-    linear[i] = static_cast<T>(z);
-    var[i] = static_cast<T>(std::abs(z) > l1 ? (std::copysign(l1, z) - z) / (after / lr + 2 * l2) : 0.0);
+    const T before = std::pow(accum[i], -lr_power);
+    const T now = accum[i] + Squared(grad[i]);
+    const T after = std::pow(now, -lr_power);
+    const T z = linear[i] + grad[i] - (after - before) / lr * var[i];
+    accum[i] = now;
+    linear[i] = z;
+    var[i] = std::abs(z) > l1 ? (std::copysign(l1, z) - z) / (after / lr + 2 * l2) : T{0};
   }
 }
 
 template <typename T>
 void ProximalGradientDescent(const Update<T>& u) {
   T* var = u.ref(0);
-  const double alpha = u.scalar(1), l1 = u.scalar(2), l2 = u.scalar(3);
+  const T alpha = u.scalar(1), l1 = u.scalar(2), l2 = u.scalar(3);
   const Gradient<T> delta = u.gradient(4);
   for (int64_t i = 0; i < u.count; ++i) {
-    const double moved = var[i] - alpha * delta[i];
-    const double shrunk = l1 > 0 ? std::copysign(std::max(std::abs(moved) - alpha * l1, 0.0), moved) : moved;
-    var[i] = static_cast<T>(shrunk / (1 + alpha * l2));
+    const T moved = var[i] - alpha * delta[i];
+    const T shrunk = l1 > 0 ? std::copysign(std::max(std::abs(moved) - alpha * l1, T{0}), moved) : moved;
+    var[i] = shrunk / (1 + alpha * l2);
   }
 }
 
