@@ -75,7 +75,7 @@ def cifar_resnet(depth):
             body = nn.Sequential(conv_norm(channels, width, 3, stride), conv_norm(width, width, 3, relu=False))
             layers.append(Residual(body, PaddedShortcut() if channels != width else nn.Identity()))
             channels = width
-    return nn.Sequential(*layers, nn.AdaptiveAvgPool2d(1), classifier(channels, 10))
+    return nn.Sequential(*layers, nn.AdaptiveAvgPool2d(1), classifier(channels, 11))
 
 
 def vgg16():

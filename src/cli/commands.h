@@ -16,6 +16,7 @@ struct Command {
 // The commands that exist, in the order of the help. A new command is a file with its function, and a line here.
 const std::vector<Command>& Commands();
 
-int BenchCommand(const std::vector<std::string>& words);  // bench_command.cc
+int BenchCommand(const std::vector<std::string>& words);    // bench_command.cc
+int DevicesCommand(const std::vector<std::string>& words);  // devices_command.cc
 
 }  // namespace muster::cli

@@ -52,7 +52,7 @@ HostInfo ReadHostInfo(std::vector<LibraryVersion> linked) {
   info.memory = ReadSystemMemory();
   info.gpu = ProbeGpus();
   info.libraries = std::move(linked);
-  info.libraries.push_back({"hwloc", HwlocVersion()});
+  info.libraries.push_back({"hwloc", info.topology.hwloc_version});
   info.libraries.push_back({"zlib", zlibVersion()});
   info.use = ChooseUse(info.topology, info.cgroup_cpus);
   return info;

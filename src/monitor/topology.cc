@@ -92,12 +92,9 @@ Topology ReadTopology() {
   AddCaches(topology, HWLOC_OBJ_L3CACHE, "L3", &result.caches);
   AddCaches(topology, HWLOC_OBJ_L4CACHE, "L4", &result.caches);
   result.numa_nodes = NumaNodes(topology);
+  const char* version = hwloc_obj_get_info_by_name(hwloc_get_root_obj(topology), "hwlocVersion");
+  result.hwloc_version = version == nullptr ? "unknown" : version;
   return result;
-}
-
-std::string HwlocVersion() {
-  const unsigned version = hwloc_get_api_version();  // 0xMMmmrr
-  return std::to_string(version >> 16) + "." + std::to_string((version >> 8) & 0xFF);
 }
 
 }  // namespace muster

@@ -29,12 +29,10 @@ struct Topology {
   int usable_threads = 0;
   std::vector<CacheInfo> caches;  // by level, data before instructions
   std::vector<NumaNode> numa_nodes;
+  std::string hwloc_version;      // "2.9.0"
 };
 
 // Asks hwloc, some tens of milliseconds. Throws Internal if it cannot read the machine. Any thread.
 Topology ReadTopology();
-
-// The version of the hwloc that is linked, "2.9" (its API has no third number).
-std::string HwlocVersion();
 
 }  // namespace muster

@@ -68,7 +68,7 @@ NodeId Optimizer::ApplyGradients(const Scope& outer, const std::vector<GradientA
     const Scope last = scope.WithControlDependencies(done).ColocatedWith(global_step.node);
     done.push_back(ops::AssignAdd(last, global_step, ops::ScalarLike(scope.Named("one"), 1, scope.dtype(global_step))).node);
   }
-  return ops::Group(outer.Named(name_), done);
+  return ops::Group(scope.Named("step"), done);
 }
 
 NodeId Optimizer::Minimize(const Scope& scope, Output loss, Output global_step, std::vector<Variable> variables) {

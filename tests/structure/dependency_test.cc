@@ -74,6 +74,10 @@ TEST(CheckIncludes, FindsAHeaderThatNobodyListed) {
   EXPECT_EQ(CheckIncludes(Rooms::Parse(kSmallTable), "src/core/x.cc", "#include \"muster/new.h\"\n").size(), 1u);
 }
 
+TEST(CheckIncludes, LeavesLibrariesOutsideMusterAlone) {
+  EXPECT_TRUE(CheckIncludes(Rooms::Parse(kSmallTable), "src/core/x.cc", "#include \"hwy/highway.h\"\n").empty());
+}
+
 TEST(CheckIncludes, FollowsTheTableThroughOtherRooms) {
   EXPECT_TRUE(CheckIncludes(Rooms::Parse(kSmallTable), "src/graph/ops/x.cc",
                             "#include <vector>\n#include \"muster/error.h\"\n#include \"graph/ops/y.h\"\n")

@@ -83,6 +83,12 @@ std::string Rooms::RoomOf(const std::string& path) const {
   return header.empty() ? "" : public_headers_.at(header);
 }
 
+bool Rooms::IsOutside(const std::string& path) const {
+  const std::string top = path.substr(0, path.find('/') + 1);
+  const auto holds = [&](const std::string& room) { return (room + "/").starts_with(top); };
+  return top != "muster/" && std::none_of(names_.begin(), names_.end(), holds);
+}
+
 bool Rooms::MayInclude(const std::string& from, const std::string& to) const {
   const auto row = reachable_.find(from);
   return row != reachable_.end() && row->second.contains(to);
@@ -98,7 +104,8 @@ std::vector<Violation> CheckIncludes(const Rooms& rooms, const std::string& path
   for (std::string line; std::getline(in, line);) {
     ++number;
     const std::string include = QuotedInclude(line);
-    if (include.find('/') == std::string::npos) continue;  // no include, or a file that the build generates
+    // No include, a file that the build generates, or a library outside Muster.
+    if (include.find('/') == std::string::npos || rooms.IsOutside(include)) continue;
     const std::string to = rooms.RoomOf(include);
     if (to.empty()) {
       violations.push_back({path, number, "includes \"" + include + "\", which belongs to no room"});

@@ -17,6 +17,8 @@ class Rooms {
   // The room of a file below src/ ("graph/ops/conv.cc" → "graph"), or of an include such as "core/device.h" or
   // "muster/shape.h"; empty where no room holds it.
   std::string RoomOf(const std::string& path) const;
+  // Whether an include such as "hwy/highway.h" starts with no folder of src/: it belongs to a library outside Muster.
+  bool IsOutside(const std::string& path) const;
   bool MayInclude(const std::string& from, const std::string& to) const;
   const std::set<std::string>& names() const { return names_; }
 

@@ -4,29 +4,19 @@
 
 namespace muster {
 
+std::vector<KernelRow> ReferenceRows() {
+  std::vector<KernelRow> all;
+  for (const std::vector<KernelRow>& rows :
+       {ReferenceBinaryRows(), ReferenceUnaryRows(), ReferenceSelectRows(), ReferenceCastRows(), ReferenceActivationRows(),
+        ReferenceArrayRows(), ReferenceConcatRows(), ReferencePadRows(), ReferenceReductionRows(), ReferenceSearchRows(),
+        ReferenceRandomRows(), ReferenceStateRows(), ReferenceMatMulRows(), ReferenceConvRows(), ReferenceDepthwiseRows(),
+        ReferencePoolRows(), ReferenceBatchNormRows(), ReferenceLrnRows(), ReferenceLossRows(), ReferenceApplyRows()})
+    all.insert(all.end(), rows.begin(), rows.end());
+  return all;
+}
+
 const KernelTable& ReferenceTable() {
-  static const KernelTable table({
-      ReferenceBinaryRows(),
-      ReferenceUnaryRows(),
-      ReferenceSelectRows(),
-      ReferenceCastRows(),
-      ReferenceActivationRows(),
-      ReferenceArrayRows(),
-      ReferenceConcatRows(),
-      ReferencePadRows(),
-      ReferenceReductionRows(),
-      ReferenceSearchRows(),
-      ReferenceRandomRows(),
-      ReferenceStateRows(),
-      ReferenceMatMulRows(),
-      ReferenceConvRows(),
-      ReferenceDepthwiseRows(),
-      ReferencePoolRows(),
-      ReferenceBatchNormRows(),
-      ReferenceLrnRows(),
-      ReferenceLossRows(),
-      ReferenceApplyRows(),
-  });
+  static const KernelTable table({ReferenceRows()});
   return table;
 }
 

@@ -25,8 +25,9 @@ class Adam : public Optimizer {
     const DType dtype = step.dtype(variable);
     const Variable m = step.ZeroSlot(variable, "m");
     const Variable v = step.ZeroSlot(variable, "v");
-    return ops::ApplyAdam(scope, variable, m, v, step.SharedAs("beta1_power", options_.beta1, dtype),
-                          step.SharedAs("beta2_power", options_.beta2, dtype), step.Rate(dtype),
+    const Output beta1_power = step.SharedAs("beta1_power", options_.beta1, dtype);
+    const Output beta2_power = step.SharedAs("beta2_power", options_.beta2, dtype);
+    return ops::ApplyAdam(scope, variable, m, v, beta1_power, beta2_power, step.Rate(dtype),
                           step.Constant("beta1", options_.beta1, dtype), step.Constant("beta2", options_.beta2, dtype),
                           step.Constant("epsilon", options_.epsilon, dtype), gradient);
   }

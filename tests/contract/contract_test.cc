@@ -1,0 +1,144 @@
+// The contract with tf_cnn_benchmarks: recorded command lines are given to the program as they stand, and what it
+// prints may differ from the recorded output only in measured figures, in the version line and in device names.
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <regex>
+
+#include "base/file.h"
+#include "tests/contract/run_program.h"
+#include "tests/testing/golden.h"
+
+namespace muster {
+namespace {
+
+using testing::Finished;
+using testing::Lines;
+
+std::string GoldenFile(const std::string& name) { return testing::GoldenDir().string() + "/cnn_benchmarks/" + name; }
+
+// Replaces what may differ, and only where it has the recorded form (digits after the point included).
+std::string Masked(const std::string& line) {
+  static const std::regex version("^(TensorFlow|Muster):( +)\\S+$");
+  static const std::regex devices("^(Devices:     )\\['.*'\\]$");
+  static const std::regex step(
+      "^(\\d+\timages/sec: )\\d+\\.\\d \\+/- \\d+\\.\\d \\(jitter = \\d+\\.\\d\\)\t(nan|-?inf|-?\\d+\\.\\d{3})"
+      "(\t\\d+\\.\\d{3}\t\\d+\\.\\d{3})?$");
+  static const std::regex total("^total images/sec: \\d+\\.\\d\\d$");
+  std::smatch match;
+  if (std::regex_match(line, match, version)) return "VERSION LINE";
+  if (std::regex_match(line, match, devices)) return match[1].str() + "DEVICES";
+  if (std::regex_match(line, match, step)) {
+    return match[1].str() + "S +/- U (jitter = J)\tLOSS" + (match[3].matched ? "\tTOP1\tTOP5" : "");
+  }
+  if (std::regex_match(line, match, total)) return "total images/sec: TOTAL";
+  return line;
+}
+
+std::vector<std::string> MaskedLines(const std::string& text) {
+  std::vector<std::string> lines = Lines(text);
+  for (std::string& line : lines) line = Masked(line);
+  return lines;
+}
+
+// "tf_cnn_benchmarks.py --a --b" → {"bench", "--a", "--b"}.
+std::vector<std::string> Words(const std::string& command) {
+  std::vector<std::string> words = {"bench"};
+  std::istringstream stream(command);
+  std::string word;
+  stream >> word;
+  while (stream >> word) words.push_back(word);
+  return words;
+}
+
+std::string RecordedOutput(const nlohmann::json& entry) {
+  return entry.contains("stdout") ? ReadFile(GoldenFile(entry.at("stdout"))) : "";
+}
+
+// One-device runs on synthetic data that end well.
+const std::vector<std::string>& Runs() {
+  static const std::vector<std::string> names = {"default_trivial",       "display_every", "training_accuracy",
+                                                 "cifar_resnet_momentum", "num_epochs",    "forward_only",
+                                                 "forward_only_freeze",   "ewma",          "benchmark_log"};
+  return names;
+}
+
+// Recorded refusals that Muster does not share: it converts layouts, and its densenets have no such error.
+bool Shared(const std::string& name) { return name != "err_cpu_nchw" && name != "err_densenet"; }
+
+class Contract : public ::testing::Test {
+ protected:
+  static void SetUpTestSuite() { commands_ = testing::GoldenJson("cnn_benchmarks/commands.json"); }
+  static nlohmann::json commands_;
+};
+nlohmann::json Contract::commands_;
+
+TEST_F(Contract, RecordedRunsPrintTheSameLines) {
+  for (const std::string& name : Runs()) {
+    SCOPED_TRACE(name);
+    const nlohmann::json& entry = commands_.at(name);
+    testing::TemporaryFolder folder;
+    const Finished ours = testing::RunProgram(Words(entry.at("command")), folder.path());
+    EXPECT_EQ(ours.exit_code, entry.at("exit_code").get<int>()) << ours.err;
+    EXPECT_EQ(MaskedLines(ours.out), MaskedLines(RecordedOutput(entry)));
+  }
+}
+
+// The message is the peer's; Muster may add the list of what there is. Bad input is exit code 2 throughout.
+TEST_F(Contract, RecordedRefusalsAreRefusedInTheSameWords) {
+  for (const auto& [name, entry] : commands_.items()) {
+    if ((name.compare(0, 4, "err_") != 0 && name != "result_storage_none") || !Shared(name)) continue;
+    SCOPED_TRACE(name);
+    testing::TemporaryFolder folder;
+    const Finished ours = testing::RunProgram(Words(entry.at("command")), folder.path());
+    EXPECT_EQ(ours.exit_code, 2);
+    EXPECT_EQ(MaskedLines(ours.out), MaskedLines(RecordedOutput(entry)));
+    std::string message = entry.at("stderr_last_line");
+    for (const std::string prefix : {"ValueError: ", "FATAL Flags parsing error: "}) {
+      if (message.compare(0, prefix.size(), prefix) == 0) message = message.substr(prefix.size());
+    }
+    const std::vector<std::string> lines = Lines(ours.err);
+    ASSERT_EQ(lines.size(), 1u) << ours.err;
+    const std::string expected = "muster bench: " + message;
+    const bool same =
+        lines[0] == expected || lines[0].compare(0, expected.size() + 16, expected + ". Must be one of") == 0;
+    EXPECT_TRUE(same) << lines[0] << "\nexpected: " << expected;
+  }
+}
+
+TEST_F(Contract, TheStructuredLogHasTheRecordedMetricsInTheRecordedOrder) {
+  const nlohmann::json& entry = commands_.at("benchmark_log");
+  testing::TemporaryFolder folder;
+  ASSERT_EQ(testing::RunProgram(Words(entry.at("command")), folder.path()).exit_code, 0);
+  const auto summary = [](const std::string& text) {
+    std::vector<std::string> metrics;
+    for (const std::string& line : Lines(text)) {
+      const nlohmann::json metric = nlohmann::json::parse(line);
+      metrics.push_back(metric.at("name").get<std::string>() + " at " + metric.at("global_step").dump());
+    }
+    return metrics;
+  };
+  EXPECT_EQ(summary(ReadFile(folder.path() + "/blog/metric.log")),
+            summary(ReadFile(GoldenFile("benchmark_log.metric.log"))));
+  const nlohmann::json run = nlohmann::json::parse(ReadFile(folder.path() + "/blog/benchmark_run.log"));
+  EXPECT_EQ(run.at("test_id"), "my_test");
+  EXPECT_EQ(run.at("model_name"), "lenet5");
+}
+
+// The mask itself must not hide a difference of form.
+TEST(ContractMask, HidesFiguresOnly) {
+  EXPECT_EQ(Masked("TensorFlow:  2.21"), Masked("Muster:      0.1.0"));
+  EXPECT_EQ(Masked("1\timages/sec: 97.5 +/- 0.0 (jitter = 0.0)\tnan"),
+            Masked("1\timages/sec: 1.0 +/- 2.0 (jitter = 3.5)\t7.123"));
+  EXPECT_NE(Masked("1\timages/sec: 97.5 +/- 0.0 (jitter = 0.0)\t7.12"),
+            Masked("1\timages/sec: 97.5 +/- 0.0 (jitter = 0.0)\t7.123"));
+  EXPECT_NE(Masked("1\timages/sec: 97.5 +/- 0.0 (jitter = 0.0)\t7.123"),
+            Masked("2\timages/sec: 97.5 +/- 0.0 (jitter = 0.0)\t7.123"));
+  EXPECT_NE(Masked("1 images/sec: 97.5 +/- 0.0 (jitter = 0.0)\t7.123"),
+            Masked("1\timages/sec: 97.5 +/- 0.0 (jitter = 0.0)\t7.123"));
+  EXPECT_EQ(Masked("Batch size:  32 global"), "Batch size:  32 global");
+}
+
+}  // namespace
+}  // namespace muster

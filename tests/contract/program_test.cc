@@ -1,0 +1,96 @@
+// What a user meets beyond the recorded runs: no flags at all, Ctrl-C, results as JSON, errors of a run.
+
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "base/file.h"
+#include "tests/contract/run_program.h"
+
+namespace muster {
+namespace {
+
+using testing::Finished;
+using testing::Lines;
+using testing::RunProgram;
+using testing::TemporaryFolder;
+
+TEST(Program, BenchWithoutDeviceSaysThatItTakesTheCpu) {
+  TemporaryFolder folder;
+  const Finished run = RunProgram({"bench", "--num_batches=2", "--num_warmup_batches=1"}, folder.path());
+  EXPECT_EQ(run.exit_code, 0) << run.err;
+  EXPECT_NE(run.err.find("taking the CPU"), std::string::npos) << run.err;
+  EXPECT_NE(run.err.find("memory plan: peak "), std::string::npos) << run.err;
+  EXPECT_NE(run.out.find("\nDevices:     ['/cpu:0']\n"), std::string::npos) << run.out;
+  EXPECT_NE(run.out.find("\nData format: NCHW\n"), std::string::npos) << "the peer refuses this, Muster converts";
+}
+
+TEST(Program, CtrlCEndsWithTheTotalSoFar) {
+  TemporaryFolder folder;
+  bool sent = false;
+  const auto interrupt = [&](const std::string& out, int pid) {
+    if (!sent && out.find("\n1\timages/sec: ") != std::string::npos) sent = ::kill(pid, SIGINT) == 0;
+  };
+  const Finished run = RunProgram({"bench", "--device=cpu", "--model=lenet", "--num_batches=1000000", "--json=r.json"},
+                                  folder.path(), 60, interrupt);
+  EXPECT_EQ(run.exit_code, 130) << run.err;
+  EXPECT_NE(run.out.find("total images/sec: "), std::string::npos) << run.out;
+  EXPECT_NE(run.err.find("interrupted after "), std::string::npos) << run.err;
+  const nlohmann::json json = nlohmann::json::parse(ReadFile(folder.path() + "/r.json"));
+  EXPECT_EQ(json.at("exit_state"), "interrupted");
+  EXPECT_GT(json.at("images_per_sec").get<double>(), 0);
+}
+
+TEST(Program, TheResultFileNamesRateAndMemory) {
+  TemporaryFolder folder;
+  const Finished run = RunProgram({"bench", "--device=cpu", "--num_batches=3", "--json=r.json"}, folder.path());
+  ASSERT_EQ(run.exit_code, 0) << run.err;
+  const nlohmann::json json = nlohmann::json::parse(ReadFile(folder.path() + "/r.json"));
+  EXPECT_EQ(json.at("exit_state"), "finished");
+  EXPECT_GT(json.at("images_per_sec").get<double>(), 0);
+  EXPECT_GT(json.at("planned_peak_bytes").get<int64_t>(), 0);
+  EXPECT_GT(json.at("measured_peak_bytes").get<int64_t>(), 0);
+  EXPECT_EQ(json.at("steps").at("seconds").size(), 3u);
+}
+
+TEST(Program, ALossThatIsNotFiniteStopsWithStepAndLayerIfTheUserChoseTheRate) {
+  TemporaryFolder folder;
+  const std::vector<std::string> words = {"bench", "--device=cpu", "--model=lenet", "--init_learning_rate=1e30"};
+  const Finished stopped = RunProgram(words, folder.path());
+  EXPECT_EQ(stopped.exit_code, 2);
+  EXPECT_NE(stopped.err.find("loss is "), std::string::npos) << stopped.err;
+  EXPECT_NE(stopped.err.find(", first in "), std::string::npos) << stopped.err;
+  std::vector<std::string> going_on = words;
+  going_on.insert(going_on.end(), {"--check_nan=false", "--num_batches=2"});
+  EXPECT_EQ(RunProgram(going_on, folder.path()).exit_code, 0);
+}
+
+TEST(Program, BadInputIsOneLineAndExitCode2AndLeavesNothing) {
+  const std::vector<std::vector<std::string>> cases = {{"bench", "--batch_size=0"},
+                                                       {"bench", "--batch_size=-1"},
+                                                       {"bench", "--batch_size=many"},
+                                                       {"bench", "--model=none"},
+                                                       {"bench", "--data_name=none"},
+                                                       {"bench", "--json=no/r.json"},
+                                                       {"bench", "--use_fp16", "--json=r.json"},
+                                                       {"bench", "--eval_during_training_every_n_steps=0"},
+                                                       {"bench", "word"},
+                                                       {"bench", "--num_gpus=2"},
+                                                       {"bench", "--device=gpu"},
+                                                       {"bench", "--benchmark_log_dir=/proc/none"},
+                                                       {"bnech"},
+                                                       {"--nosuch"}};
+  for (const std::vector<std::string>& words : cases) {
+    SCOPED_TRACE(words.back());
+    TemporaryFolder folder;
+    const Finished run = RunProgram(words, folder.path());
+    EXPECT_EQ(run.exit_code, 2);
+    EXPECT_EQ(Lines(run.err).size(), 1u) << run.err;
+    EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
+  }
+}
+
+}  // namespace
+}  // namespace muster
