@@ -111,6 +111,7 @@ class KernelTable {
   // Rows of earlier spans win.
   explicit KernelTable(std::vector<std::vector<KernelRow>> tables);
   const KernelRow* Find(OpKind kind, DType dtype) const;
+  const std::vector<KernelRow>& rows() const { return rows_; }
 
  private:
   std::vector<KernelRow> rows_;

@@ -17,7 +17,7 @@ const KernelTable& TableFor(const std::string& backend) {
   if (backend == "reference") return ReferenceTable();
   if (backend == "cpu") {
     // What the CPU backend has no kernel of its own for (integers, scalars, other dtypes) the reference loops do.
-    static const KernelTable table({CpuRows(), ReferenceRows()});
+    static const KernelTable table({CpuRows(), ReferenceTable().rows()});
     return table;
   }
   throw InvalidArgument(fmt::format("unknown backend \"{}\"; known: cpu, reference", backend));
