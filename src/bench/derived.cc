@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "bench/peer_models.h"
 #include "muster/error.h"
 
 namespace muster::bench {
@@ -84,8 +85,8 @@ int64_t NumWorkers(const BenchParams& params) {
 Derived Derive(const BenchParams& params) {
   Derived derived;
   derived.mode = ModeOf(params);
-  derived.dataset = FindDataset(DatasetName(params));
-  derived.model = FindModel(params.model, derived.dataset.name);
+  derived.dataset = FindBenchDataset(DatasetName(params));
+  derived.model = FindBenchModel(params.model, derived.dataset.name);
   derived.synthetic = params.data_dir.value_or("").empty();
   derived.num_devices = params.num_gpus;
   derived.num_workers = NumWorkers(params);

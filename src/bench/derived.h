@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "bench/model_facts.h"
 #include "bench/params.h"
+#include "muster/models.h"
 
 namespace muster::bench {
 
@@ -19,8 +19,8 @@ Mode ModeOf(const BenchParams& params);
 // What follows from the parameters before anything runs. Constant after Derive.
 struct Derived {
   Mode mode = Mode::kTraining;
-  DatasetFacts dataset;
-  ModelFacts model;
+  DatasetInfo dataset;
+  Model model;
   bool synthetic = true;              // no data_dir
   int64_t num_devices = 1;            // of this process
   int64_t num_workers = 1;            // of the job

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 
 #include "base/flags.h"
 #include "muster/error.h"
@@ -11,8 +10,7 @@
 namespace muster::bench {
 namespace {
 
-constexpr double kResnetImages = 256;  // batch size for which a ResNet's base rate holds
-constexpr int kResnetWarmupEpochs = 5;
+constexpr double kMaxSteps = 9e18;  // fits int64
 
 std::vector<std::string> SplitAtSemicolons(const std::string& text) {
   std::vector<std::string> parts(1);
@@ -45,26 +43,7 @@ int64_t ParseEpoch(const std::string& part) {
   }
 }
 
-}  // namespace
-
-LearningRate::LearningRate(const BenchParams& params, const ModelRate& model, int64_t train_images,
-                           int64_t images_per_step) {
-  const double steps_per_epoch = static_cast<double>(train_images) / static_cast<double>(images_per_step);
-  const bool piecewise = !params.piecewise_learning_rate_schedule.value_or("").empty();
-  if (piecewise) {
-    SetPiecewise(params, steps_per_epoch);
-  } else if (params.init_learning_rate) {
-    SetInitial(params, steps_per_epoch);
-  } else {
-    SetModel(params, model, train_images, images_per_step);
-  }
-  if (params.num_learning_rate_warmup_epochs > 0 && (piecewise || params.init_learning_rate)) {
-    warmup_steps_ = static_cast<int64_t>(steps_per_epoch * params.num_learning_rate_warmup_epochs);
-    warmup_rate_ = rates_[0];
-  }
-}
-
-void LearningRate::SetPiecewise(const BenchParams& params, double steps_per_epoch) {
+schedules::Piecewise ParsePiecewise(const BenchParams& params, double steps_per_epoch) {
   if (params.init_learning_rate || params.learning_rate_decay_factor != 0 || params.minimum_learning_rate != 0 ||
       params.num_epochs_per_decay != 0) {
     throw InvalidArgument(
@@ -75,85 +54,67 @@ void LearningRate::SetPiecewise(const BenchParams& params, double steps_per_epoc
   if (parts.size() % 2 == 0) {
     throw InvalidArgument("--piecewise_learning_rate_schedule must have an odd number of components");
   }
+  schedules::Piecewise rule;
   for (size_t i = 0; i < parts.size(); ++i) {
     if (i % 2 == 0) {
-      rates_.push_back(ParseRate(parts[i]));
+      rule.rates.push_back(ParseRate(parts[i]));
       continue;
     }
     const double steps = static_cast<double>(ParseEpoch(parts[i])) * steps_per_epoch;
-    const int64_t boundary = static_cast<int64_t>(std::clamp(steps, -9e18, 9e18)) - 1;
-    if (!boundaries_.empty() && boundary <= boundaries_.back()) {
+    const int64_t boundary = static_cast<int64_t>(std::clamp(steps, -kMaxSteps, kMaxSteps)) - 1;
+    if (!rule.boundaries.empty() && boundary <= rule.boundaries.back()) {
       throw InvalidArgument(
           fmt::format("--piecewise_learning_rate_schedule: epoch {} must lie after the one before it", parts[i]));
     }
-    boundaries_.push_back(boundary);
+    rule.boundaries.push_back(boundary);
   }
+  return rule;
 }
 
-void LearningRate::SetInitial(const BenchParams& params, double steps_per_epoch) {
-  rates_ = {*params.init_learning_rate};
-  if (params.num_epochs_per_decay <= 0 || params.learning_rate_decay_factor <= 0) return;
-  decay_steps_ = static_cast<int64_t>(std::min(steps_per_epoch * params.num_epochs_per_decay, 9e18));
-  if (decay_steps_ < 1) {
+// --init_learning_rate, with its staircase decay if both decay flags are set.
+Schedule InitialRate(const BenchParams& params, double steps_per_epoch) {
+  const double rate = *params.init_learning_rate;
+  if (params.num_epochs_per_decay <= 0 || params.learning_rate_decay_factor <= 0) return {schedules::Constant{rate}};
+  const auto steps = static_cast<int64_t>(std::min(steps_per_epoch * params.num_epochs_per_decay, kMaxSteps));
+  if (steps < 1) {
     throw InvalidArgument(fmt::format("flag --num_epochs_per_decay={}: must be at least one step, which is {} epochs",
                                       PythonFloat(params.num_epochs_per_decay), 1 / steps_per_epoch));
   }
-  decay_factor_ = params.learning_rate_decay_factor;
-  minimum_ = params.minimum_learning_rate;
+  return {.rule = schedules::Exponential{rate, steps, params.learning_rate_decay_factor, true},
+          .minimum_rate = params.minimum_learning_rate};
 }
 
-void LearningRate::SetModel(const BenchParams& params, const ModelRate& model, int64_t train_images,
-                            int64_t images_per_step) {
-  const double images = static_cast<double>(images_per_step);
-  const double steps_per_epoch = static_cast<double>(train_images) / images;
-  const auto at_epochs = [&](std::initializer_list<int> epochs, double steps, double scale,
-                             std::initializer_list<double> rates) {
-    for (const int epoch : epochs) boundaries_.push_back(static_cast<int64_t>(steps * epoch));
-    for (const double rate : rates) rates_.push_back(scale * rate);
-  };
-  switch (model.kind) {
-    case ModelRate::Kind::kConstant:
-      rates_ = {model.rate};
-      break;
-    case ModelRate::Kind::kResnet: {
-      // Replicated towers sum their gradients in the peer, so it divides the base rate by their number.
-      double base = params.resnet_base_lr.value_or(model.rate);
-      if (params.variable_update == "replicated") base /= static_cast<double>(params.num_gpus);
-      warmup_rate_ = base * (images / kResnetImages);
-      warmup_steps_ = static_cast<int64_t>(steps_per_epoch * kResnetWarmupEpochs);
-      at_epochs({30, 60, 80, 90}, steps_per_epoch, warmup_rate_, {1, 0.1, 0.01, 0.001, 0.0001});
-      break;
-    }
-    case ModelRate::Kind::kOfficialResnet:
-      at_epochs({30, 60, 80, 90}, steps_per_epoch, model.rate / static_cast<double>(model.images) * images,
-                {1, 0.1, 0.01, 0.001, 0.0001});
-      break;
-    case ModelRate::Kind::kCifarResnet:  // whole steps per epoch, unlike the others
-      at_epochs({82, 123, 300}, std::floor(steps_per_epoch), 1, {0.1, 0.01, 0.001, 0.0002});
-      break;
-    case ModelRate::Kind::kDensenet:
-      at_epochs({150, 225, 300}, std::floor(steps_per_epoch), 1, {0.1, 0.01, 0.001, 0.0001});
-      break;
-    case ModelRate::Kind::kCifarAlexnet:
-      rates_ = {model.rate};
-      decay_steps_ = std::max<int64_t>(1, 100 * train_images / images_per_step);
-      decay_factor_ = 0.1;
-      break;
-  }
+Schedule ModelsOwn(const BenchParams& params, const Model& model, int64_t train_images, int64_t images_per_step) {
+  RateContext context;
+  context.images_per_step = static_cast<double>(images_per_step);
+  context.train_images = train_images;
+  if (params.variable_update == "replicated") context.summed_towers = static_cast<int>(params.num_gpus);
+  context.resnet_base_lr = params.resnet_base_lr.value_or(0);
+  return model.DefaultSchedule(context);
 }
 
-float LearningRate::At(int64_t step) const {
-  if (step < warmup_steps_) {
-    return static_cast<float>(warmup_rate_ * static_cast<double>(step) / static_cast<double>(warmup_steps_));
+}  // namespace
+
+Schedule MakeSchedule(const BenchParams& params, const Model& model, int64_t train_images, int64_t images_per_step) {
+  const double steps_per_epoch = static_cast<double>(train_images) / static_cast<double>(images_per_step);
+  Schedule schedule;
+  double first_rate = 0;
+  if (!params.piecewise_learning_rate_schedule.value_or("").empty()) {
+    schedules::Piecewise rule = ParsePiecewise(params, steps_per_epoch);
+    first_rate = rule.rates[0];
+    schedule.rule = std::move(rule);
+  } else if (params.init_learning_rate) {
+    schedule = InitialRate(params, steps_per_epoch);
+    first_rate = *params.init_learning_rate;
+  } else {
+    return ModelsOwn(params, model, train_images, images_per_step);
   }
-  size_t i = 0;
-  while (i < boundaries_.size() && step > boundaries_[i]) ++i;
-  double rate = rates_[i];
-  if (decay_steps_ > 0) {
-    rate *= std::pow(decay_factor_, static_cast<double>(step / decay_steps_));
-    if (minimum_ != 0) rate = std::max(rate, minimum_);
+  if (params.num_learning_rate_warmup_epochs > 0) {
+    const double steps = std::min(steps_per_epoch * params.num_learning_rate_warmup_epochs, kMaxSteps);
+    schedule.warmup_steps = static_cast<int64_t>(steps);
+    schedule.warmup_rate = first_rate;
   }
-  return static_cast<float>(rate);
+  return schedule;
 }
 
 }  // namespace muster::bench

@@ -65,7 +65,7 @@ class BenchRun {
   const std::vector<std::string>& notes_;
 
   std::optional<BenchmarkLog> log_;
-  std::optional<LearningRate> rate_;
+  Schedule rate_;
   std::unique_ptr<StepRunner> runner_;
   MachineFacts machine_;
   RunRecord record_;
@@ -85,7 +85,8 @@ void BenchRun::OpenOutputs() {
 void BenchRun::Prepare(const StepRunnerFactory& factory) {
   const double start = clock_();
   console_.Print("Generating training model");
-  rate_.emplace(params_, derived_.model.rate, derived_.dataset.train_images, derived_.batch_size);
+  rate_ = MakeSchedule(params_, derived_.model, derived_.dataset.train_images, derived_.batch_size);
+  CheckSchedule(rate_);
   OpenOutputs();
   machine_ = ReadMachineFacts();
   runner_ = factory({params_, own_, derived_});
@@ -112,7 +113,7 @@ bool BenchRun::Step(const std::string& phase, std::vector<StepRecord>& records, 
   const int64_t done = static_cast<int64_t>(records.size());
   console_.Progress(ProgressLine(phase, done, total, clock_() - phase_start));
   StepRecord record;
-  record.learning_rate = derived_.mode == Mode::kForwardOnly ? 0 : rate_->At(global_step_);
+  record.learning_rate = derived_.mode == Mode::kForwardOnly ? 0 : static_cast<float>(RateAt(rate_, global_step_));
   const double start = clock_();
   try {
     record.result = runner_->RunStep({global_step_, record.learning_rate});

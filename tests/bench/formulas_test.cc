@@ -98,7 +98,8 @@ TEST(Derived, UnknownNamesAreRefusedWithTheList) {
     FAIL();
   } catch (const Error& error) {
     EXPECT_EQ(
-        error.message().find("Invalid model name 'resnet51' for dataset 'imagenet'. Must be one of trivial, lenet"), 0u)
+        error.message().find("Invalid model name 'resnet51' for dataset 'imagenet'. Must be one of alexnet, googlenet"),
+        0u)
         << error.what();
   }
   params.data_name = "mnist";

@@ -4,6 +4,7 @@
 
 #include "bench/learning_rate.h"
 #include "bench/param_table.h"
+#include "bench/peer_models.h"
 #include "muster/error.h"
 #include "tests/testing/golden.h"
 
@@ -12,10 +13,11 @@ namespace {
 
 constexpr double kRelative = 1e-6;  // README of the golden values
 
-void ExpectSamples(const LearningRate& rate, const nlohmann::json& samples, const std::string& what) {
+void ExpectSamples(const Schedule& rate, const nlohmann::json& samples, const std::string& what) {
   for (const nlohmann::json& sample : samples) {
     const double expected = sample.at(1);
-    EXPECT_NEAR(rate.At(sample.at(0)), expected, kRelative * std::abs(expected)) << what << " at step " << sample.at(0);
+    EXPECT_NEAR(RateAt(rate, sample.at(0)), expected, kRelative * std::abs(expected))
+        << what << " at step " << sample.at(0);
   }
 }
 
@@ -35,8 +37,8 @@ TEST(GoldenLearningRate, FlagsGiveThePeersScheduleAtEveryBoundary) {
   const nlohmann::json golden = testing::GoldenJson("schedules.json");
   for (const nlohmann::json& entry : golden.at("benchmark_flags")) {
     const BenchParams params = ParamsFrom(entry.at("flags"));
-    const ModelFacts& model = FindModel(params.model, params.data_name.value_or("imagenet"));
-    const LearningRate rate(params, model.rate, entry.at("train_images"), entry.at("images_per_global_step"));
+    const Model& model = FindBenchModel(params.model, params.data_name.value_or("imagenet"));
+    const Schedule rate = MakeSchedule(params, model, entry.at("train_images"), entry.at("images_per_global_step"));
     ExpectSamples(rate, entry.at("samples"), entry.at("flags").dump());
   }
 }
@@ -45,18 +47,18 @@ TEST(GoldenLearningRate, EveryModelsOwnScheduleIsThePeers) {
   const nlohmann::json golden = testing::GoldenJson("models.json");
   for (const nlohmann::json& entry : golden.at("models")) {
     if (!entry.at("learning_rate_is_schedule").get<bool>()) continue;
-    for (const ModelFacts& model : AllModels()) {
+    for (const Model& model : Models()) {
       if (model.name != entry.at("model") || model.dataset != entry.at("dataset")) continue;
-      const LearningRate rate(BenchParams{}, model.rate, entry.at("train_images"),
-                              entry.at("learning_rate_samples_images_per_step"));
-      ExpectSamples(rate, entry.at("learning_rate_samples"), model.name);
+      ExpectSamples(MakeSchedule(BenchParams{}, model, entry.at("train_images"),
+                                 entry.at("learning_rate_samples_images_per_step")),
+                    entry.at("learning_rate_samples"), model.name);
     }
   }
 }
 
 std::string ErrorOf(const BenchParams& params) {
   try {
-    LearningRate(params, ModelRate{}, 1281167, 32);
+    MakeSchedule(params, FindBenchModel("trivial", "imagenet"), 1281167, 32);
   } catch (const Error& error) {
     return error.what();
   }
@@ -100,13 +102,13 @@ TEST(LearningRate, ADecayShorterThanAStepIsRefused) {
 
 // Section 7.4 of the inventory: the peer's own test-suite.
 TEST(LearningRate, ResnetBaseRateScalesWithTheBatch) {
-  const ModelRate resnet = FindModel("resnet50", "imagenet").rate;
+  const Model& resnet = FindBenchModel("resnet50", "imagenet");
   const auto top_rate = [&](int64_t images, const char* mode, int64_t gpus) {
     BenchParams params;
     params.variable_update = mode;
     params.num_gpus = gpus;
     const int64_t after_warmup = 6 * 1281167 / images;
-    return LearningRate(params, resnet, 1281167, images).At(after_warmup);
+    return static_cast<float>(RateAt(MakeSchedule(params, resnet, 1281167, images), after_warmup));
   };
   EXPECT_FLOAT_EQ(top_rate(128, "parameter_server", 1), 0.064f);
   EXPECT_FLOAT_EQ(top_rate(2048, "replicated", 8), 0.128f);
