@@ -71,9 +71,12 @@ std::string HelpText(const std::string& usage, const FlagTable& table) {
     std::string lines;
     for (const FlagSpec& spec : table.specs()) {
       if (!spec.important || spec.group != group) continue;
-      lines += fmt::format("  {:<{}} {}", Spelling(spec), kLeft, spec.help);
       const bool has_default = !std::holds_alternative<std::monostate>(spec.default_value);
-      lines += has_default ? fmt::format(" ({})\n", DefaultText(spec)) : "\n";
+      const std::string help = has_default ? fmt::format("{} ({})", spec.help, DefaultText(spec)) : spec.help;
+      const std::string left = fmt::format("  {:<{}} ", Spelling(spec), kLeft);
+      const bool fits = left.size() + help.size() <= kColumns;
+      lines +=
+          fits ? left + help + "\n" : left.substr(0, left.find_last_not_of(' ') + 1) + "\n" + Wrapped(help, kLeft + 3);
     }
     if (!lines.empty()) text += group + "\n" + lines;
   }
