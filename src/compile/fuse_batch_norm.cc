@@ -86,8 +86,9 @@ class BatchNormFuser {
     const bool mask_is_shared = !HasOnlyReader({relu_grad, 0}, norm_grad);
     BatchNormAttrs attrs = grad.attr<BatchNormAttrs>();
     attrs.activation = Activation::kRelu;
-    attrs.has_side_input = mask_is_shared;
     const Node forward = graph_.node(fused);
+    // A side input of the forward pass took part in the mask, so the mask cannot be found again from x alone.
+    attrs.has_side_input = mask_is_shared || forward.attr<BatchNormAttrs>().has_side_input;
     std::vector<Output> inputs{graph_.node(relu_grad).inputs[0], grad.inputs[1], grad.inputs[2], grad.inputs[3], grad.inputs[4], forward.inputs[2], y};
     const NodeId made = graph_.Add(OpKind::k_FusedBatchNormGradEx, grad.name, std::move(inputs), attrs, norm_grad);
     for (int i = 0; i < 3; ++i) graph_.ReplaceUses({norm_grad, i}, {made, i});

@@ -24,11 +24,21 @@ int64_t RowsOf(const Shape& x) {
   return rows;
 }
 
+// The plain kinds have neither activation nor side input, whatever the attributes say.
+BatchNormAttrs AttrsOf(const KernelRequest& r) {
+  BatchNormAttrs attrs = r.attr<BatchNormAttrs>();
+  if (r.kind == OpKind::kFusedBatchNorm || r.kind == OpKind::kFusedBatchNormGrad) {
+    attrs.activation = Activation::kNone;
+    attrs.has_side_input = false;
+  }
+  return attrs;
+}
+
 // What both directions have in common.
 class BatchNormKernel : public Kernel {
  public:
   BatchNormKernel(const KernelRequest& r, const Shape& x, int64_t arrays, int threads)
-      : attrs_(r.attr<BatchNormAttrs>()), plan_(RowsOf(x), x[x.rank() - 1], arrays), threads_(threads),
+      : attrs_(AttrsOf(r)), plan_(RowsOf(x), x[x.rank() - 1], arrays), threads_(threads),
         streams_(x.num_elements() * 4 >= kStreamBytes && plan_.channels % kChannelPadding == 0) {
     MUSTER_CHECK(attrs_.data_format == DataFormat::kNHWC);
   }
@@ -219,14 +229,14 @@ PreparedKernel Prepared(std::unique_ptr<K> kernel, std::vector<std::pair<int, in
 
 PreparedKernel PrepareBatchNorm(const KernelRequest& r, const DeviceCaps& caps) {
   std::vector<std::pair<int, int>> in_place{{0, 0}};
-  if (r.attr<BatchNormAttrs>().has_side_input) in_place.push_back({0, 5});
+  if (AttrsOf(r).has_side_input) in_place.push_back({0, 5});
   return Prepared(std::make_unique<ForwardKernel>(r, caps.threads), std::move(in_place));
 }
 
 PreparedKernel PrepareBatchNormGrad(const KernelRequest& r, const DeviceCaps& caps) {
   std::vector<std::pair<int, int>> in_place;
   // The gradient of the side input takes dy's place, so that dx, written later, may take that of x or y.
-  if (r.kind == OpKind::k_FusedBatchNormGradEx && r.attr<BatchNormAttrs>().has_side_input) in_place.push_back({3, 0});
+  if (AttrsOf(r).has_side_input) in_place.push_back({3, 0});
   in_place.push_back({0, 0});
   in_place.push_back({0, 1});
   return Prepared(std::make_unique<BackwardKernel>(r, caps.threads), std::move(in_place));

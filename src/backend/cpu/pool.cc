@@ -1,0 +1,148 @@
+// MaxPool and AvgPool with their gradients, NHWC, vectors along the channels.
+#include <algorithm>
+#include <cstring>
+
+#include "backend/cpu/kernels.h"
+#include "backend/cpu/parallel.h"
+#include "backend/cpu/pool_simd.h"
+#include "base/check.h"
+#include "graph/ops/window.h"
+
+namespace muster::cpu {
+namespace {
+
+constexpr int64_t kVectorFloats = 16;  // of the widest vectors
+
+// Cells [first, first + count) of an axis.
+struct Run {
+  int64_t first, count;
+};
+
+// The real cells under window o.
+Run CellsOf(const WindowAxis& axis, int64_t o) {
+  const int64_t begin = std::max<int64_t>(axis.Cell(o, 0), 0), end = std::min(axis.Cell(o, axis.size - 1) + 1, axis.input);
+  return {begin, std::max<int64_t>(end - begin, 0)};
+}
+
+// The windows that hold input cell i.
+Run WindowsOf(const WindowAxis& axis, int64_t i) {
+  const int64_t last = std::min((i + axis.pad_before) / axis.stride, axis.output - 1);
+  const int64_t before = i + axis.pad_before - axis.size;  // the cell of the last window that ends before i, if not negative
+  const int64_t first = before < 0 ? 0 : before / axis.stride + 1;
+  return {first, std::max<int64_t>(last - first + 1, 0)};
+}
+
+std::vector<float> FactorsOf(const WindowAxis& axis) {
+  std::vector<float> factors;
+  for (int64_t o = 0; o < axis.output; ++o) factors.push_back(1 / static_cast<float>(CellsOf(axis, o).count));
+  return factors;
+}
+
+class PoolKernel final : public Kernel {
+ public:
+  PoolKernel(OpKind kind, const PoolGeometry& g, int threads) : kind_(kind), g_(g), threads_(threads) {}
+
+  void Launch(const LaunchArgs& a) override {
+    switch (kind_) {
+      case OpKind::kMaxPoolGrad: return MaxGradient(a.in<float>(0), a.in<float>(2), a.out<float>(0));
+      case OpKind::kAvgPoolGrad: return AverageGradient(a.in<float>(0), a.out<float>(0));
+      default: return Forward(a.in<float>(0), a.out<float>(0));
+    }
+  }
+
+ private:
+  int64_t in_row() const { return g_.w.input * g_.channels; }
+  int64_t out_row() const { return g_.w.output * g_.channels; }
+  PoolWindow Window(const Run& rows, const Run& columns) const { return {rows.count, columns.count, in_row(), g_.channels}; }
+
+  // Rows of the output are independent.
+  void Forward(const float* x, float* y) const {
+    const int64_t bytes_per_row = out_row() * 4 * std::min(g_.h.size * g_.w.size, g_.h.stride * g_.w.stride + 1);
+    ParallelFor(threads_, g_.batch * g_.h.output, GrainFor(bytes_per_row), [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) ForwardRow(x + i / g_.h.output * g_.h.input * in_row(), i % g_.h.output, y + i * out_row());
+    });
+  }
+
+  void ForwardRow(const float* image, int64_t oy, float* y) const {
+    const Run rows = CellsOf(g_.h, oy);
+    for (int64_t ox = 0; ox < g_.w.output; ++ox, y += g_.channels) {
+      const Run columns = CellsOf(g_.w, ox);
+      const float* x = image + rows.first * in_row() + columns.first * g_.channels;
+      if (kind_ == OpKind::kMaxPool) {
+        simd_.max(Window(rows, columns), x, g_.channels, y);
+      } else {
+        simd_.average(Window(rows, columns), x, 1 / static_cast<float>(rows.count * columns.count), g_.channels, y);
+      }
+    }
+  }
+
+  // Windows overlap, so one thread takes a whole image, or with few images some channels of it.
+  void MaxGradient(const float* x, const float* dy, float* dx) const {
+    const int64_t vectors = (g_.channels + kVectorFloats - 1) / kVectorFloats;
+    const int64_t splits = g_.batch >= threads_ ? 1 : std::min<int64_t>(vectors, threads_);
+    const bool small = g_.batch * g_.h.input * in_row() * 4 <= kGrainBytes;
+    ParallelItems(threads_, g_.batch * splits, small, [&](int64_t i) {
+      const int64_t image = i / splits, split = i % splits;
+      const int64_t c = vectors * split / splits * kVectorFloats;
+      const int64_t c_end = std::min(vectors * (split + 1) / splits * kVectorFloats, g_.channels);
+      const int64_t in = image * g_.h.input * in_row() + c;
+      MaxGradientOf(x + in, dy + image * g_.h.output * out_row() + c, c_end - c, dx + in);
+    });
+  }
+
+  // Rows of dx are cleared just before the first window reaches them, while they are about to be in the cache anyway.
+  void MaxGradientOf(const float* x, const float* dy, int64_t channels, float* dx) const {
+    int64_t cleared = 0;
+    const auto clear_to = [&](int64_t row_end) {
+      for (; cleared < row_end; ++cleared)
+        for (int64_t column = 0; column < g_.w.input; ++column)
+          std::memset(dx + cleared * in_row() + column * g_.channels, 0, static_cast<size_t>(channels) * sizeof(float));
+    };
+    for (int64_t oy = 0; oy < g_.h.output; ++oy) {
+      const Run rows = CellsOf(g_.h, oy);
+      clear_to(rows.first + rows.count);
+      for (int64_t ox = 0; ox < g_.w.output; ++ox) {
+        const Run columns = CellsOf(g_.w, ox);
+        const int64_t at = rows.first * in_row() + columns.first * g_.channels;
+        simd_.max_gradient(Window(rows, columns), x + at, dy + oy * out_row() + ox * g_.channels, channels, dx + at);
+      }
+    }
+    clear_to(g_.h.input);
+  }
+
+  // Each cell gathers from the windows that hold it, so that rows of dx are independent and written once.
+  void AverageGradient(const float* dy, float* dx) const {
+    ParallelFor(threads_, g_.batch * g_.h.input, GrainFor(in_row() * 8), [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i)
+        AverageGradientRow(dy + i / g_.h.input * g_.h.output * out_row(), i % g_.h.input, dx + i * in_row());
+    });
+  }
+
+  void AverageGradientRow(const float* dy, int64_t iy, float* dx) const {
+    const Run rows = WindowsOf(g_.h, iy);
+    for (int64_t ix = 0; ix < g_.w.input; ++ix, dx += g_.channels) {
+      const Run columns = WindowsOf(g_.w, ix);
+      simd_.average_gradient({rows.count, columns.count, out_row(), g_.channels},
+                             dy + rows.first * out_row() + columns.first * g_.channels, row_factors_.data() + rows.first,
+                             column_factors_.data() + columns.first, g_.channels, dx);
+    }
+  }
+
+  const OpKind kind_;
+  const PoolGeometry g_;
+  const int threads_;
+  const PoolSimd& simd_ = GetPoolSimd();
+  // 1/(cells of a window) is the product of these.
+  const std::vector<float> row_factors_ = FactorsOf(g_.h), column_factors_ = FactorsOf(g_.w);
+};
+
+}  // namespace
+
+PreparedKernel PreparePool(const KernelRequest& r, const DeviceCaps& caps) {
+  const PoolAttrs& attrs = r.attr<PoolAttrs>();
+  MUSTER_CHECK(attrs.data_format == DataFormat::kNHWC);
+  const PoolGeometry g = PoolGeometryOf(r.kind == OpKind::kAvgPoolGrad ? r.out(0) : r.in(0), attrs);
+  return {std::make_unique<PoolKernel>(r.kind, g, caps.threads)};
+}
+
+}  // namespace muster::cpu
