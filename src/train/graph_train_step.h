@@ -1,0 +1,76 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "muster/models.h"
+#include "muster/session.h"
+#include "train/options.h"
+#include "train/train_step.h"
+
+namespace muster::train {
+
+// What the model is trained on.
+struct TrainingData {
+  Shape image_shape;  // height, width, channels
+  int num_classes = 0;
+  int64_t train_images = 0;
+};
+
+// The model that "muster train" calls by this name: that of the MNIST set, else that of CIFAR-10, else of ImageNet.
+// All take images of any size that their layers leave something of. Throws InvalidArgument with the known names.
+const Model& FindTrainModel(const std::string& name);
+
+// The engine behind the trainer: a graph with a training and an evaluation tower that share their variables, and a
+// session that replays one plan for each. Random numbers of the graph (dropout) are keyed by the number of training
+// steps done, so evaluations do not shift them.
+class GraphTrainStep : public TrainStep {
+ public:
+  // Builds the graph, compiles both plans and gives the variables their first values. Throws Error, for example if the
+  // batch does not fit into memory.
+  GraphTrainStep(const TrainOptions& options, const TrainingData& data);
+  ~GraphTrainStep() override;
+
+  StepResult Train(const data::Batch& batch) override;
+  EvalResult Evaluate(const data::Batch& batch) override;
+  std::string ExplainNonFinite(int64_t step, const data::BatchSource& batches) override;
+
+  // Of one training step.
+  const PlanStats& stats() const { return train_->stats(); }
+  int64_t trainable_parameters() const;
+  const Graph& graph() const { return graph_; }
+  Session& session() { return *session_; }
+
+ private:
+  // The state of the model after "step" steps.
+  struct Snapshot {
+    int64_t step = 0;
+    std::vector<Tensor> variables;
+  };
+
+  void BuildTraining(const Scope& scope, const Model& model, const TrainOptions& options, const TrainingData& data);
+  void BuildEvaluation(const Scope& scope, const Model& model, const TrainOptions& options, const TrainingData& data);
+  void TakeSnapshot();
+  void Restore(const Snapshot& snapshot);
+  std::string FirstNonFiniteValue(const data::Batch& batch);
+
+  Graph graph_;
+  Schedule schedule_;
+  int64_t step_ = 0;
+
+  // Nodes of the training and the evaluation tower.
+  Output images_, labels_, loss_, correct_;
+  NodeId train_op_ = kNoNode;
+  Output eval_images_, eval_labels_, eval_losses_, eval_correct_;
+
+  std::unique_ptr<Session> session_;
+  std::unique_ptr<Runner> train_;     // before the session goes
+  std::unique_ptr<Runner> evaluate_;
+
+  bool keeps_snapshots_ = false;
+  std::optional<Snapshot> snapshot_;
+};
+
+}  // namespace muster::train
