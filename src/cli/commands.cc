@@ -5,6 +5,7 @@ namespace muster::cli {
 const std::vector<Command>& Commands() {
   static const std::vector<Command> commands = {
       {"bench", "measure training or inference speed, with the flags and output of tf_cnn_benchmarks", BenchCommand},
+      {"train", "train a network on real images to a target accuracy", TrainCommand},
       {"devices", "show what this machine has to compute with, and what Muster would use of it", DevicesCommand},
   };
   return commands;

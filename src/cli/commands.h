@@ -17,6 +17,7 @@ struct Command {
 const std::vector<Command>& Commands();
 
 int BenchCommand(const std::vector<std::string>& words);    // bench_command.cc
+int TrainCommand(const std::vector<std::string>& words);    // train_command.cc
 int DevicesCommand(const std::vector<std::string>& words);  // devices_command.cc
 
 }  // namespace muster::cli

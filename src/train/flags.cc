@@ -56,7 +56,7 @@ void AddDataFlags(Builder& add) {
 
 void AddModelFlags(Builder& add) {
   add.Group("Model and optimization");
-  add.String("model", "small_cnn", "the network; --model=help lists them").important = true;
+  add.String("model", "cnn", "the network; an unknown name lists them").important = true;
   add.Int("batch_size", 128, "images per step", 1, 1 << 24).important = true;
   add.Enum("optimizer", "adam", OptimizerNames(), "the update rule").important = true;
   add.Float("init_learning_rate", 0.001, "learning rate at the start", 0).important = true;

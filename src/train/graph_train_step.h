@@ -37,24 +37,29 @@ class GraphTrainStep : public TrainStep {
   EvalResult Evaluate(const data::Batch& batch) override;
   std::string ExplainNonFinite(int64_t step, const data::BatchSource& batches) override;
 
-  // Of one training step.
-  const PlanStats& stats() const { return train_->stats(); }
+  // Memory of both plans: variables, optimizer slots, gradients, activations, constants and inputs.
+  int64_t planned_peak_bytes() const;
   int64_t trainable_parameters() const;
   const Graph& graph() const { return graph_; }
   Session& session() { return *session_; }
 
  private:
+  // Compiles, but takes no memory for variables and activations.
+  struct PlanOnly {};
+  GraphTrainStep(const TrainOptions& options, const TrainingData& data, PlanOnly);
+
   // The state of the model after "step" steps.
   struct Snapshot {
     int64_t step = 0;
     std::vector<Tensor> variables;
   };
 
-  void BuildTraining(const Scope& scope, const Model& model, const TrainOptions& options, const TrainingData& data);
-  void BuildEvaluation(const Scope& scope, const Model& model, const TrainOptions& options, const TrainingData& data);
+  void BuildTraining(const TrainOptions& options, const TrainingData& data);
+  void BuildEvaluation(const TrainOptions& options, const TrainingData& data);
+  int64_t StateBytes() const;
   void TakeSnapshot();
-  void Restore(const Snapshot& snapshot);
-  std::string FirstNonFiniteValue(const data::Batch& batch);
+  std::vector<Tensor> RunTraining(const data::Batch& batch);
+  std::string ReplayTo(int64_t step, const data::BatchSource& batches);
 
   Graph graph_;
   Schedule schedule_;

@@ -1,0 +1,112 @@
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <cstdio>
+
+#include "base/file.h"
+#include "base/flags_help.h"
+#include "base/interrupt.h"
+#include "base/process_memory.h"
+#include "bench/machine.h"
+#include "cli/commands.h"
+#include "cli/dispatch.h"
+#include "data/batch.h"
+#include "data/dataset_files.h"
+#include "train/display.h"
+#include "train/flags.h"
+#include "train/graph_train_step.h"
+#include "train/result_json.h"
+#include "train/summary.h"
+#include "train/trainer.h"
+
+namespace muster::cli {
+namespace {
+
+using train::TrainOptions;
+using train::TrainResult;
+
+const char kUsage[] = "muster train [flags]: train a convolutional network on images until it reaches a test accuracy\n";
+
+// Before any work: what cannot be written at the end.
+void CheckOutputs(const TrainOptions& options) {
+  if (!options.json_path.empty()) CheckWritable(options.json_path);
+  if (!options.train_dir.empty()) CreateWritableFolder(options.train_dir);
+}
+
+void WriteResult(const TrainOptions& options, const train::RunFacts& facts, const TrainResult& result) {
+  const std::string text = train::ResultJson(options, facts, result).dump(2) + "\n";
+  if (!options.json_path.empty()) WriteFileAtomically(options.json_path, text);
+  if (!options.train_dir.empty()) WriteFileAtomically(options.train_dir + "/train.json", text);
+}
+
+std::string Opening(const TrainOptions& options, const train::RunFacts& facts) {
+  const std::vector<int64_t>& shape = facts.image_shape;
+  return fmt::format("Training {} ({} parameters) on {} ({} images of {}x{}x{}, {} to test), batch {}, {}, {:.0f} MiB planned\n", options.model,
+                     facts.trainable_parameters, options.dataset, facts.train_images, shape[0], shape[1], shape[2], facts.test_images,
+                     options.batch_size, options.optimizer.name, static_cast<double>(facts.planned_peak_bytes) / (1 << 20));
+}
+
+train::RunFacts FactsOf(const data::DatasetFiles& files, const data::TrainTest& data, const train::GraphTrainStep& step) {
+  const bench::MachineFacts machine = bench::ReadMachineFacts();
+  const auto dims = data.train->image_shape().dims();
+  return {.host = machine.host,
+          .cpu_model = machine.cpu_model,
+          .num_cpus = machine.num_cpus,
+          .dataset_folder = files.folder.string(),
+          .train_images = data.train->size(),
+          .test_images = data.test->size(),
+          .image_shape = {dims.begin(), dims.end()},
+          .num_classes = data.train->num_classes(),
+          .trainable_parameters = step.trainable_parameters(),
+          .planned_peak_bytes = step.planned_peak_bytes()};
+}
+
+int ExitCode(const TrainResult& result) {
+  if (result.outcome == train::Outcome::kInterrupted) return kInterruptedExitCode;
+  return result.target_accuracy > 0 && !result.time_to_accuracy() ? kFailure : kSuccess;
+}
+
+int Run(const TrainOptions& options) {
+  const train::ProcessClock clock;
+  CheckOutputs(options);
+  train::FindTrainModel(options.model);
+  const data::DatasetFiles files = data::FindDatasetFiles(options.dataset);
+  const data::TrainTest data = data::BuildPipeline(data::ReadTrainTest(files), options.pipeline);
+  train::GraphTrainStep step(options, {data.train->image_shape(), data.train->num_classes(), data.train->size()});
+  train::RunFacts facts = FactsOf(files, data, step);
+
+  const auto console = train::StandardOutput();
+  console->Write(Opening(options, facts));
+  const auto display = train::MakeDisplay(*console, clock, options.display_every);
+  const data::TrainBatches train_batches(*data.train, options.batch_size, options.seed);
+  const data::EvalBatches test_batches(*data.test, options.eval_batch_size);
+  const train::TrainerOptions trainer_options{.num_epochs = options.num_epochs,
+                                              .target_accuracy = options.target_accuracy,
+                                              .eval_every_n_epochs = options.eval_every_n_epochs,
+                                              .check_nan = options.check_nan,
+                                              .prefetch_threads = options.prefetch_threads,
+                                              .prefetch_depth = options.prefetch_depth,
+                                              .interrupted = Interrupted};
+  const TrainResult result = train::Trainer(step, train_batches, test_batches, trainer_options, clock, {display.get()}).Run();
+  console->Write(train::SummaryText(result));
+  facts.measured_peak_bytes = PeakOwnBytes();
+  WriteResult(options, facts, result);
+  return ExitCode(result);
+}
+
+}  // namespace
+
+int TrainCommand(const std::vector<std::string>& words) {
+  const FlagTable table = train::TrainFlags();
+  const FlagValues values = ParseFlags(table, words);
+  if (values.help() || values.helpfull()) {
+    const std::string text = values.help() ? HelpText(kUsage, table) : HelpFullText(kUsage, table);
+    std::fputs(text.c_str(), stdout);
+    return kSuccess;
+  }
+  RejectPositional(values);
+  InterruptScope interrupts;
+  return Run(train::OptionsFromFlags(values));
+}
+
+}  // namespace muster::cli

@@ -1,0 +1,160 @@
+#include "train/graph_train_step.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "muster/error.h"
+#include "muster/ops/array.h"
+#include "muster/ops/math.h"
+#include "muster/ops/nn.h"
+#include "muster/ops/state.h"
+#include "train/memory_fit.h"
+#include "train/non_finite.h"
+#include "train/recipe.h"
+
+namespace muster::train {
+namespace {
+
+constexpr std::string_view kModelSets[] = {"mnist", "cifar10", "imagenet"};
+
+// Copies of the model's state are kept every so many steps, for models whose state is at most this large.
+constexpr int64_t kSnapshotEvery = 100;
+constexpr int64_t kMaxSnapshotBytes = int64_t{256} << 20;
+
+Shape BatchShape(const Shape& image, int64_t batch_size) { return image.Inserted(0, batch_size); }
+
+}  // namespace
+
+const Model& FindTrainModel(const std::string& name) {
+  std::vector<std::string> known;
+  for (const Model& model : Models())
+    if (std::ranges::find(known, model.name) == known.end()) known.push_back(model.name);
+  for (const std::string_view set : kModelSets) {
+    const std::vector<std::string> names = ModelNames(set);
+    if (std::ranges::find(names, name) != names.end()) return FindModel(name, set);
+  }
+  std::ranges::sort(known);
+  throw InvalidArgument(fmt::format("--model={}: no such model; known are {}", name, fmt::join(known, ", ")));
+}
+
+GraphTrainStep::GraphTrainStep(const TrainOptions& options, const TrainingData& data) : GraphTrainStep(options, data, PlanOnly{}) {
+  CheckFitsMemory(options.batch_size, planned_peak_bytes(), FreeMemory(), [&](int64_t batch_size) {
+    TrainOptions smaller = options;
+    smaller.batch_size = batch_size;
+    return GraphTrainStep(smaller, data, PlanOnly{}).planned_peak_bytes();
+  });
+  session_->Initialize();
+  keeps_snapshots_ = options.check_nan && StateBytes() <= kMaxSnapshotBytes;
+}
+
+GraphTrainStep::GraphTrainStep(const TrainOptions& options, const TrainingData& data, PlanOnly)
+    : schedule_(MakeSchedule(options.schedule, data.train_images, options.batch_size, options.num_epochs)) {
+  graph_.set_seed(static_cast<int64_t>(options.seed));
+  BuildTraining(options, data);
+  BuildEvaluation(options, data);
+  session_ = std::make_unique<Session>(&graph_, SessionOptions{.intra_op_threads = options.num_intra_threads, .backend = options.backend});
+  train_ = session_->Prepare({images_, labels_}, {loss_, correct_}, {train_op_});
+  evaluate_ = session_->Prepare({eval_images_, eval_labels_}, {eval_losses_, eval_correct_});
+}
+
+GraphTrainStep::~GraphTrainStep() = default;
+
+void GraphTrainStep::BuildTraining(const TrainOptions& options, const TrainingData& data) {
+  const Scope scope(&graph_);
+  images_ = ops::Placeholder(scope.Named("images"), DType::kFloat32, BatchShape(data.image_shape, options.batch_size));
+  labels_ = ops::Placeholder(scope.Named("labels"), DType::kInt32, {options.batch_size});
+  const TowerOptions tower_options{.num_classes = data.num_classes,
+                                   .weight_decay = {.rate = L2Factor(options.optimizer)},
+                                   .label_smoothing = options.label_smoothing};
+  const Tower tower = BuildTrainingTower(scope, FindTrainModel(options.model), images_, labels_, tower_options);
+  loss_ = tower.total_loss;
+  correct_ = tower.top_1_correct;
+
+  const Variable global_step = GlobalStep(scope);
+  const auto optimizer = MakeOptimizer(options.optimizer, BuildRate(scope.WithName("learning_rate"), schedule_, global_step));
+  std::vector<GradientAndVariable> gradients;
+  for (size_t i = 0; i < tower.variables.size(); ++i) gradients.push_back({tower.gradients[i], tower.variables[i]});
+  std::vector<NodeId> all = tower.update_ops;
+  all.push_back(optimizer->ApplyGradients(scope, gradients, global_step));
+  train_op_ = ops::Group(scope.Named("train"), all);
+}
+
+// The tower's own sums take in the rows that only fill up the last batch, so loss and hits are computed per row.
+void GraphTrainStep::BuildEvaluation(const TrainOptions& options, const TrainingData& data) {
+  const Scope scope = Scope(&graph_).WithName("eval");
+  eval_images_ = ops::Placeholder(scope.Named("images"), DType::kFloat32, BatchShape(data.image_shape, options.eval_batch_size));
+  eval_labels_ = ops::Placeholder(scope.Named("labels"), DType::kInt32, {options.eval_batch_size});
+  const TowerOptions tower_options{.num_classes = data.num_classes};
+  const Tower tower = BuildEvaluationTower(scope, FindTrainModel(options.model), eval_images_, eval_labels_, tower_options);
+  eval_losses_ = ops::SparseSoftmaxCrossEntropyWithLogits(scope, tower.logits, eval_labels_);
+  eval_correct_ = ops::Cast(scope, ops::InTopK(scope, tower.logits, eval_labels_, 1), DType::kFloat32);
+}
+
+int64_t GraphTrainStep::planned_peak_bytes() const {
+  return train_->stats().peak_bytes + evaluate_->stats().peak_bytes - evaluate_->stats().variable_bytes;  // shared
+}
+
+int64_t GraphTrainStep::trainable_parameters() const {
+  int64_t count = 0;
+  for (const Variable& variable : TrainableVariables(graph_)) count += graph_.shape(variable).num_elements();
+  return count;
+}
+
+int64_t GraphTrainStep::StateBytes() const {
+  int64_t bytes = 0;
+  for (const VariableInfo& variable : graph_.variables()) bytes += graph_.desc(variable.ref).byte_size();
+  return bytes;
+}
+
+void GraphTrainStep::TakeSnapshot() {
+  snapshot_ = {.step = step_};
+  for (const VariableInfo& variable : graph_.variables()) snapshot_->variables.push_back(session_->ReadVariable(variable.ref));
+}
+
+std::vector<Tensor> GraphTrainStep::RunTraining(const data::Batch& batch) {
+  session_->set_step(step_++);
+  return train_->Run({batch.images, batch.labels});
+}
+
+StepResult GraphTrainStep::Train(const data::Batch& batch) {
+  if (keeps_snapshots_ && step_ % kSnapshotEvery == 0) TakeSnapshot();
+  const double rate = RateAt(schedule_, step_);
+  const std::vector<Tensor> values = RunTraining(batch);
+  return {.loss = values[0].scalar<float>(), .correct = static_cast<int64_t>(values[1].scalar<float>()), .learning_rate = rate};
+}
+
+EvalResult GraphTrainStep::Evaluate(const data::Batch& batch) {
+  const std::vector<Tensor> values = evaluate_->Run({batch.images, batch.labels});
+  const auto losses = values[0].data<float>(), correct = values[1].data<float>();
+  EvalResult result;
+  for (size_t row = 0; row < static_cast<size_t>(batch.valid); ++row) {
+    result.loss_sum += losses[row];
+    result.correct += correct[row] != 0;
+  }
+  return result;
+}
+
+// The update of the step has spoilt all weights by now. So the run goes back to the last copy of the state and comes
+// forward again, which gives the same values, to where the step began.
+std::string GraphTrainStep::ExplainNonFinite(int64_t step, const data::BatchSource& batches) {
+  if (!snapshot_) return fmt::format("the layer is not known, as no copies are kept of a model state of more than {} MiB", kMaxSnapshotBytes >> 20);
+  return ReplayTo(step, batches);
+}
+
+std::string GraphTrainStep::ReplayTo(int64_t step, const data::BatchSource& batches) {
+  for (size_t i = 0; i < snapshot_->variables.size(); ++i) session_->WriteVariable(graph_.variables()[i].ref, snapshot_->variables[i]);
+  data::Batch batch = batches.Allocate();
+  for (step_ = snapshot_->step; step_ < step;) {
+    batches.Fill(step_, &batch);
+    RunTraining(batch);
+  }
+  batches.Fill(step, &batch);
+  session_->set_step(step);
+  const std::optional<std::string> found = FirstNonFinite(*session_, graph_, loss_, {{images_, batch.images}, {labels_, batch.labels}});
+  return found.value_or("every value is finite when the step is run again");
+}
+
+}  // namespace muster::train
