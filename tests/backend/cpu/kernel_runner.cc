@@ -1,15 +1,29 @@
 #include "tests/backend/cpu/kernel_runner.h"
 
 #include <cmath>
+#include <cstdlib>
 #include <cstring>
 
 #include <gtest/gtest.h>
+#include <hwy/targets.h>
 
 #include "backend/cpu/cpu_table.h"
 #include "base/philox.h"
 
 namespace muster::cpu {
 namespace {
+
+// MUSTER_TEST_SIMD=avx2 or scalar takes better instruction sets away before any kernel is prepared.
+class ChooseSimd : public testing::Environment {
+ public:
+  void SetUp() override {
+    const char* simd = std::getenv("MUSTER_TEST_SIMD");
+    if (simd == nullptr) return;
+    hwy::DisableTargets(std::strcmp(simd, "scalar") == 0 ? HWY_AVX3 | HWY_AVX3_DL | HWY_AVX2 | HWY_SSE4 | HWY_SSSE3
+                                                         : HWY_AVX3 | HWY_AVX3_DL);
+  }
+};
+const testing::Environment* const kChooseSimd = testing::AddGlobalTestEnvironment(new ChooseSimd);
 
 void FillWithNan(Tensor* tensor) { std::memset(tensor->raw(), 0xFF, tensor->byte_size()); }
 
