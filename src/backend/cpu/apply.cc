@@ -74,14 +74,17 @@ Form FormOf(OpKind kind, bool nesterov) {
 }  // namespace
 
 PreparedKernel PrepareApply(const KernelRequest& r, const DeviceCaps& caps) {
-  const Form form = FormOf(r.kind, r.attr<ApplyAttrs>().use_nesterov);
+  const ApplyAttrs& attrs = r.attr<ApplyAttrs>();
+  const Form form = FormOf(r.kind, attrs.use_nesterov);
+  const int decay = attrs.has_weight_decay ? static_cast<int>(r.inputs.size()) - 1 : -1;
   const int64_t size = FloatsIn(r.inputs[0]);
   for (int i = 1; i <= form.slots; ++i) MUSTER_CHECK(r.inputs[static_cast<size_t>(i)].layout == r.inputs[0].layout);
   MUSTER_CHECK(r.inputs[static_cast<size_t>(form.grad)].layout == r.inputs[0].layout);
   return {MakeKernel([=, threads = caps.threads, update = GetUpdate(form.rule)](const LaunchArgs& a) {
     const UpdateScalars scalars = form.scalars(a);
+    const float weight_decay = decay < 0 ? 0 : *a.in<float>(decay);
     ParallelFor(threads, size, GrainFor(8 * (form.slots + 1) + 4), [&](int64_t begin, int64_t end) {
-      UpdateArrays arrays{a.ref<float>(0) + begin, {}, a.in<float>(form.grad) + begin};
+      UpdateArrays arrays{a.ref<float>(0) + begin, {}, a.in<float>(form.grad) + begin, weight_decay};
       for (int i = 0; i < form.slots; ++i) arrays.slots[static_cast<size_t>(i)] = a.ref<float>(i + 1) + begin;
       update(arrays, scalars, end - begin);
     });

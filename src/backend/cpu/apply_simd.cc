@@ -18,8 +18,10 @@ struct Values {
 
 // The scalars as vectors.
 struct Scalars {
-  VF32 v[6];
-  Scalars(F32 d, const UpdateScalars& s) : v{hn::Set(d, s[0]), hn::Set(d, s[1]), hn::Set(d, s[2]), hn::Set(d, s[3]), hn::Set(d, s[4]), hn::Set(d, s[5])} {}
+  VF32 v[5];
+  Scalars(F32 d, const UpdateScalars& s) {
+    for (size_t i = 0; i < s.size(); ++i) v[i] = hn::Set(d, s[i]);
+  }
 };
 
 // a/b, and 0 where a is 0 whatever b is: 0/sqrt(0) would spoil the padding.
@@ -136,25 +138,31 @@ struct ProximalGradientDescent {
   }
 };
 
-template <typename Rule>
+template <typename Rule, bool kDecay>
 HWY_INLINE void UpdatePart(F32 d, const UpdateArrays& a, const Scalars& s, int64_t i, size_t part) {
   Values x;
   x.var = LoadPart(d, a.var + i, part);
   x.grad = LoadPart(d, a.grad + i, part);
+  if (kDecay) x.grad = hn::MulAdd(hn::Set(d, a.weight_decay), x.var, x.grad);
   for (int k = 0; k < Rule::kSlots; ++k) x.slots[k] = LoadPart(d, a.slots[static_cast<size_t>(k)] + i, part);
   Rule::Step(d, s, x);
   for (int k = 0; k < Rule::kSlots; ++k) StorePart(x.slots[k], d, a.slots[static_cast<size_t>(k)] + i, part);
   StorePart(x.var, d, a.var + i, part);
 }
 
-template <typename Rule>
-void Update(const UpdateArrays& a, const UpdateScalars& scalars, int64_t n) {
+template <typename Rule, bool kDecay>
+void UpdateAs(const UpdateArrays& a, const UpdateScalars& scalars, int64_t n) {
   const F32 d;
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
   const Scalars s(d, scalars);
   int64_t i = 0;
-  for (; i + lanes <= n; i += lanes) UpdatePart<Rule>(d, a, s, i, static_cast<size_t>(lanes));
-  if (i < n) UpdatePart<Rule>(d, a, s, i, static_cast<size_t>(n - i));
+  for (; i + lanes <= n; i += lanes) UpdatePart<Rule, kDecay>(d, a, s, i, static_cast<size_t>(lanes));
+  if (i < n) UpdatePart<Rule, kDecay>(d, a, s, i, static_cast<size_t>(n - i));
+}
+
+template <typename Rule>
+void Update(const UpdateArrays& a, const UpdateScalars& scalars, int64_t n) {
+  a.weight_decay == 0 ? UpdateAs<Rule, false>(a, scalars, n) : UpdateAs<Rule, true>(a, scalars, n);
 }
 
 }  // namespace

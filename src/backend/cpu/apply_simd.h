@@ -16,10 +16,11 @@ struct UpdateArrays {
   float* var;
   std::array<float*, 3> slots;  // in the operation's order
   const float* grad;
+  float weight_decay = 0;  // the rules see grad + weight_decay * var
 };
 
 // The operation's scalars in its order, or what is computed from them (see apply.cc).
-using UpdateScalars = std::array<float, 6>;
+using UpdateScalars = std::array<float, 5>;
 
 using UpdateFn = void (*)(const UpdateArrays& arrays, const UpdateScalars& scalars, int64_t n);
 

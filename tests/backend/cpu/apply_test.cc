@@ -119,6 +119,23 @@ TEST_P(Apply, FollowsItsFormula) {
   }
 }
 
+TEST_P(Apply, WeightDecayAddsToTheGradient) {
+  const Shape shape{size()};
+  const Tensor var = Random(shape, 1), grad = Random(shape, 2, -2, 2), decayed_var = var.Clone();
+  Tensor sum(DType::kFloat32, shape);
+  for (int64_t i = 0; i < size(); ++i) sum.data<float>()[i] = grad.data<float>()[i] + 0.25f * var.data<float>()[i];
+  std::vector<Tensor> slots, decayed_slots;
+  for (int i = 0; i < rule().slots; ++i) {
+    slots.push_back(Random(shape, 3 + static_cast<uint32_t>(i), 0.1f, 1));
+    decayed_slots.push_back(slots.back().Clone());
+  }
+  RunKernel(rule().kind, ApplyAttrs{rule().nesterov}, Inputs(var, slots, sum), {});
+  std::vector<Tensor> inputs = Inputs(decayed_var, decayed_slots, grad);
+  inputs.push_back(Tensor::Scalar<float>(0.25f));
+  RunKernel(rule().kind, ApplyAttrs{.use_nesterov = rule().nesterov, .has_weight_decay = true}, inputs, {});
+  ExpectNear(decayed_var, var, 1e-6);
+}
+
 TEST_P(Apply, KeepsPaddingAtZero) {
   const Shape shape{size()};
   const Tensor var(DType::kFloat32, shape), grad(DType::kFloat32, shape);
