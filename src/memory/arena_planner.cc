@@ -67,7 +67,7 @@ class Search {
     last_order_ = best_order_;
     last_placement_ = best_;
     // Squeaky wheel: what ended on top is what lacked room, so it chooses earlier in the next round.
-    for (int round = 0; round < kMaxRounds && !good_enough(); ++round)
+    for (int round = 0; round < kMaxRounds && !good_enough() && work_ < kWork; ++round)
       Try(TopmostFirst(last_order_, last_placement_), "topmost first");
   }
 
@@ -76,11 +76,11 @@ class Search {
 
  private:
   static constexpr int kMaxRounds = 200;
-  // Pairs of blocks that may be compared in all; about a nanosecond each.
-  static constexpr int64_t kWork = 20'000'000;
+  // Pairs of blocks after whose comparison no further round begins; about a nanosecond each.
+  static constexpr int64_t kWork = 10'000'000;
 
-  bool good_enough() const { return best_.arena_bytes <= lower_bound_ + lower_bound_ / 1000; }
-  bool done() const { return best_.arena_bytes == lower_bound_ || work_ > kWork; }
+  // Half a percent of memory is not worth milliseconds of each program's start.
+  bool good_enough() const { return !best_order_.empty() && best_.arena_bytes <= lower_bound_ + lower_bound_ / 200; }
 
   void TrySortedOrders() {
     using Key = std::tuple<double, double, int>;
@@ -93,7 +93,7 @@ class Search {
   }
 
   void Try(std::vector<int> order, const char* name) {
-    if (done()) return;
+    if (good_enough()) return;
     const auto count = static_cast<int64_t>(order.size());
     work_ += count * (count + 1) / 2;
     last_placement_ = arena::PlaceInOrder(blocks_, order);

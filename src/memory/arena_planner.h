@@ -36,8 +36,8 @@ struct ArenaPlan {
 
 // Places the values greedily, each into the smallest gap that fits between those already placed which live at the same
 // time, or on top. Tries several orders (by size, lifetime, size x lifetime, start), then moves what ended up on top to
-// the front of the order and tries again, as long as the result is above the lower bound and a fixed budget of work
-// lasts: 3,000 values take milliseconds. Deterministic. "alignment" is a power of two.
+// the front of the order and tries again, as long as the result is more than half a percent above the lower bound and a
+// fixed budget of work lasts: 3,000 values take milliseconds. Deterministic. "alignment" is a power of two.
 //
 // Greedy by size is from Pisarchyk and Lee, "Efficient Memory Management for Deep Neural Net Inference", 2020.
 ArenaPlan PlanArena(std::span<const ArenaValue> values, int64_t alignment = 64);
