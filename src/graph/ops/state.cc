@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 
 #include "graph/op_def.h"
+#include "graph/ops/gradient_rules.h"
+#include "graph/ops/shape_checks.h"
 
 namespace muster {
 namespace {
@@ -38,11 +40,9 @@ std::vector<TensorDesc> AssignShape(const ShapeContext& c) {
   return {c.inputs[0]};
 }
 
-std::vector<TensorDesc> SameAsInput(const ShapeContext& c) { return {c.inputs[0]}; }
 std::vector<TensorDesc> Nothing(const ShapeContext&) { return {}; }
 
 std::vector<Output> PassThrough(const GradientContext& c) { return {c.dy[0]}; }
-std::vector<Output> NoGradient(const GradientContext& c) { return std::vector<Output>(c.node.inputs.size()); }
 
 constexpr OpDef kStateOps[] = {
     {.kind = OpKind::kPlaceholder, .min_inputs = 0, .max_inputs = 0, .shape_rule = PlaceholderShape, .gradient = NoGradient, .is_stateful = true},
