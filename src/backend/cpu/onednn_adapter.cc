@@ -1,5 +1,7 @@
 #include "backend/cpu/onednn_adapter.h"
 
+#include <mutex>
+#include <unordered_map>
 #include <vector>
 
 #include <fmt/format.h>
@@ -255,7 +257,9 @@ struct Maker {
   }
 };
 
-FilterChoice ChooseFilter(ConvKind kind, const ConvProblem& problem, const ConvExtras& extras, int threads) {
+namespace {
+
+FilterChoice Choose(ConvKind kind, const ConvProblem& problem, const ConvExtras& extras, int threads) {
   const ThreadsScope scope(threads);
   return Guarded("choose a convolution", [&] {
     const ConvDescs descs = Describe(problem, extras, nullptr);
@@ -263,6 +267,30 @@ FilterChoice ChooseFilter(ConvKind kind, const ConvProblem& problem, const ConvE
       return FilterChoice{LayoutOf(filter, descs.plain_filter), desc.impl_info_str()};
     });
   });
+}
+
+std::string KeyOf(ConvKind kind, const ConvProblem& p, const ConvExtras& extras, int threads) {
+  return fmt::format("{} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {}", static_cast<int>(kind), static_cast<int>(p.dtype),
+                     static_cast<int>(p.filter_dtype), p.batch, p.in_h, p.in_w, p.in_c, p.out_h, p.out_w, p.out_c, p.kernel_h,
+                     p.kernel_w, p.groups, fmt::join(p.strides, ","), fmt::join(p.dilations, ","), fmt::join(p.paddings, ","),
+                     extras.bias, extras.relu, threads);
+}
+
+}  // namespace
+
+// Networks repeat their layers, the backward passes ask for the forward one's choice, and several plans are made of one
+// graph, so choices are remembered.
+FilterChoice ChooseFilter(ConvKind kind, const ConvProblem& problem, const ConvExtras& extras, int threads) {
+  static std::mutex mutex;
+  static std::unordered_map<std::string, FilterChoice> choices;
+  const std::string key = KeyOf(kind, problem, extras, threads);
+  {
+    const std::lock_guard lock(mutex);
+    if (const auto found = choices.find(key); found != choices.end()) return found->second;
+  }
+  FilterChoice choice = Choose(kind, problem, extras, threads);
+  const std::lock_guard lock(mutex);
+  return choices.emplace(key, std::move(choice)).first->second;
 }
 
 std::string ImplementationFor(ConvKind kind, const ConvProblem& problem, const ConvExtras& extras, const Layout& filter,
