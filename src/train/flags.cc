@@ -46,7 +46,7 @@ class Builder {
 
 void AddDataFlags(Builder& add) {
   add.Group("Data");
-  add.String("dataset", "fashion-mnist", fmt::format("{}; DIR holds the four files of MNIST, gz or not", data::kDatasetSpecs)).important = true;
+  add.String("dataset", "fashion-mnist", std::string(data::kDatasetSpecs)).important = true;
   add.Bool("random_flip", false, "mirror half of the training images").important = true;
   add.Int("shift_crop", 0, "shift training images by up to N pixels, zeros at the edges", 0, 64).important = true;
   add.Enum("normalization", "standardize", {"standardize", "unit"}, "pixels to mean 0 and deviation 1 of the training set, or to 0..1");
@@ -58,9 +58,9 @@ void AddModelFlags(Builder& add) {
   add.Group("Model and optimization");
   add.String("model", "cnn", "the network; an unknown name lists them").important = true;
   add.Int("batch_size", 128, "images per step", 1, 1 << 24).important = true;
-  add.Enum("optimizer", "adam", OptimizerNames(), "the update rule").important = true;
-  add.Float("init_learning_rate", 0.001, "learning rate at the start", 0).important = true;
-  add.Enum("learning_rate_schedule", "constant", ScheduleNames(), "how the rate changes").important = true;
+  add.Enum("optimizer", "adam", OptimizerNames(), "rule").important = true;
+  add.Float("init_learning_rate", 0.001, "learning rate at the start; --learning_rate_schedule changes it", 0).important = true;
+  add.Enum("learning_rate_schedule", "constant", ScheduleNames(), "how the rate changes");
   add.Float("num_learning_rate_warmup_epochs", 0, "linear ramp from 0 at the start", 0);
   add.Float("num_epochs_per_decay", 1, "exponential, staircase: epochs between decays", 1e-6);
   add.Float("learning_rate_decay_factor", 0.9, "exponential, staircase: what a decay multiplies the rate by", 0, 1);

@@ -5,11 +5,15 @@
 
 #include "data/idx_dataset.h"
 #include "muster/error.h"
-#include "tests/data/idx_files.h"
+#include "tests/data/error_of.h"
+#include "tests/testing/idx_files.h"
 
 namespace muster::data {
 namespace {
 
+using ::muster::testing::ImageBytes;
+using ::muster::testing::LabelBytes;
+using ::muster::testing::TempFolder;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 

@@ -4,11 +4,17 @@
 #include <gtest/gtest.h>
 
 #include "muster/error.h"
-#include "tests/data/idx_files.h"
+#include "tests/data/error_of.h"
+#include "tests/testing/idx_files.h"
 
 namespace muster::data {
 namespace {
 
+using ::muster::testing::Gzip;
+using ::muster::testing::IdxBytes;
+using ::muster::testing::ImageBytes;
+using ::muster::testing::LabelBytes;
+using ::muster::testing::TempFolder;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;

@@ -1,15 +1,14 @@
-#include "tests/data/idx_files.h"
+#include "tests/testing/idx_files.h"
 
 #include <zlib.h>
 
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 
-#include <gtest/gtest.h>
+#include "base/check.h"
 
-#include "muster/error.h"
-
-namespace muster::data {
+namespace muster::testing {
 
 std::string IdxBytes(uint8_t element_type, const std::vector<uint32_t>& dims, const std::string& elements) {
   std::string bytes{'\0', '\0', static_cast<char>(element_type), static_cast<char>(dims.size())};
@@ -30,21 +29,21 @@ std::string LabelBytes(const std::vector<uint8_t>& labels) {
 
 std::string Gzip(const std::string& content) {
   z_stream stream{};
-  EXPECT_EQ(deflateInit2(&stream, 9, Z_DEFLATED, 16 + MAX_WBITS, 8, Z_DEFAULT_STRATEGY), Z_OK);
+  MUSTER_CHECK(deflateInit2(&stream, 9, Z_DEFLATED, 16 + MAX_WBITS, 8, Z_DEFAULT_STRATEGY) == Z_OK);
   std::string packed(deflateBound(&stream, content.size()), '\0');
   stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(content.data()));
   stream.avail_in = static_cast<uInt>(content.size());
   stream.next_out = reinterpret_cast<Bytef*>(packed.data());
   stream.avail_out = static_cast<uInt>(packed.size());
-  EXPECT_EQ(deflate(&stream, Z_FINISH), Z_STREAM_END);
+  MUSTER_CHECK(deflate(&stream, Z_FINISH) == Z_STREAM_END);
   packed.resize(stream.total_out);
   deflateEnd(&stream);
   return packed;
 }
 
 TempFolder::TempFolder() {
-  std::string pattern = ::testing::TempDir() + "muster_data_XXXXXX";
-  EXPECT_NE(mkdtemp(pattern.data()), nullptr);
+  std::string pattern = (std::filesystem::temp_directory_path() / "muster_XXXXXX").string();
+  MUSTER_CHECK(mkdtemp(pattern.data()) != nullptr);
   path_ = pattern;
 }
 
@@ -60,16 +59,4 @@ std::filesystem::path TempFolder::Write(const std::string& name, const std::stri
   return path;
 }
 
-std::string ErrorOf(const std::function<void()>& action) {
-  try {
-    action();
-  } catch (const Error& error) {
-    const std::string text = error.what();
-    EXPECT_EQ(text.find('\n'), std::string::npos) << text;
-    return text;
-  }
-  ADD_FAILURE() << "no error";
-  return "";
-}
-
-}  // namespace muster::data
+}  // namespace muster::testing

@@ -2,11 +2,10 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <functional>
 #include <string>
 #include <vector>
 
-namespace muster::data {
+namespace muster::testing {
 
 // IDX content made by hand, and files of it in a folder that goes away with the object.
 std::string IdxBytes(uint8_t element_type, const std::vector<uint32_t>& dims, const std::string& elements);
@@ -28,7 +27,4 @@ class TempFolder {
   std::filesystem::path path_;
 };
 
-// what() of the Error that "action" throws; a test failure if it throws none or if the text is not one line.
-std::string ErrorOf(const std::function<void()>& action);
-
-}  // namespace muster::data
+}  // namespace muster::testing
