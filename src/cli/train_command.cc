@@ -27,7 +27,7 @@ using train::TrainResult;
 
 const char kUsage[] = "muster train [flags]: train a convolutional network on images until it reaches a test accuracy\n";
 
-// Before any work: what cannot be written at the end.
+// Before training: what cannot be written at its end.
 void CheckOutputs(const TrainOptions& options) {
   if (!options.json_path.empty()) CheckWritable(options.json_path);
   if (!options.train_dir.empty()) CreateWritableFolder(options.train_dir);
@@ -68,10 +68,10 @@ int ExitCode(const TrainResult& result) {
 
 int Run(const TrainOptions& options) {
   const train::ProcessClock clock;
-  CheckOutputs(options);
   train::FindTrainModel(options.model);
   const data::DatasetFiles files = data::FindDatasetFiles(options.dataset);
   const data::TrainTest data = data::BuildPipeline(data::ReadTrainTest(files), options.pipeline);
+  CheckOutputs(options);
   train::GraphTrainStep step(options, {data.train->image_shape(), data.train->num_classes(), data.train->size()});
   train::RunFacts facts = FactsOf(files, data, step);
 

@@ -64,10 +64,12 @@ class BatchNormFuser {
     if (side.is_valid()) inputs.push_back(side);
     const NodeId fused = graph_.Add(OpKind::k_FusedBatchNormEx, old.name, std::move(inputs), attrs, relu);
     graph_.ReplaceUses({relu, 0}, {fused, 0});
-    graph_.MoveControlUses(relu, fused);
     for (int i = 1; i < static_cast<int>(old.outputs.size()); ++i) graph_.ReplaceUses({norm, i}, {fused, i});
-    for (NodeId id : {norm, relu}) graph_.Remove(id);
-    if (add != kNoNode) graph_.Remove(add);
+    for (NodeId id : {norm, relu, add}) {
+      if (id == kNoNode) continue;
+      graph_.MoveControlUses(id, fused);
+      graph_.Remove(id);
+    }
     FuseBackward(fused);
   }
 
@@ -92,10 +94,11 @@ class BatchNormFuser {
     std::vector<Output> inputs{graph_.node(relu_grad).inputs[0], grad.inputs[1], grad.inputs[2], grad.inputs[3], grad.inputs[4], forward.inputs[2], y};
     const NodeId made = graph_.Add(OpKind::k_FusedBatchNormGradEx, grad.name, std::move(inputs), attrs, norm_grad);
     for (int i = 0; i < 3; ++i) graph_.ReplaceUses({norm_grad, i}, {made, i});
-    graph_.MoveControlUses(norm_grad, made);
-    graph_.Remove(norm_grad);
     if (mask_is_shared) graph_.ReplaceUses({relu_grad, 0}, {made, 3});
-    graph_.Remove(relu_grad);
+    for (NodeId id : {norm_grad, relu_grad}) {
+      graph_.MoveControlUses(id, made);
+      graph_.Remove(id);
+    }
   }
 
   CompileGraph& graph_;

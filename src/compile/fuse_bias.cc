@@ -62,7 +62,7 @@ class BiasFuser {
     const NodeId fused = graph_.Add(fused_kind, graph_.node(last).name, {source.inputs[0], source.inputs[1], bias.inputs[1]},
                                     std::move(attrs), last);
     graph_.ReplaceUses({last, 0}, {fused, 0});
-    graph_.MoveControlUses(last, fused);
+    for (NodeId id : {producer, bias_add, last}) graph_.MoveControlUses(id, fused);
     uses_.resize(static_cast<size_t>(graph_.size()));
     uses_[static_cast<size_t>(fused)] = {uses_[static_cast<size_t>(last)][0]};
     for (NodeId id : {producer, bias_add, last}) graph_.Remove(id);
@@ -79,8 +79,10 @@ class BiasFuser {
       const NodeId fused = graph_.Add(OpKind::k_FusedConv2DBackpropFilter, filter.name, filter.inputs, filter.attrs, use.node);
       graph_.ReplaceUses({use.node, 0}, {fused, 0});
       graph_.ReplaceUses({bias_grad, 0}, {fused, 1});
-      graph_.Remove(use.node);
-      graph_.Remove(bias_grad);
+      for (NodeId id : {use.node, bias_grad}) {
+        graph_.MoveControlUses(id, fused);
+        graph_.Remove(id);
+      }
       uses_.resize(static_cast<size_t>(graph_.size()));
       return;
     }

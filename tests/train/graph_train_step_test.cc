@@ -126,30 +126,16 @@ TEST_F(GraphTrainStepTest, TheLearningRateFollowsTheSchedule) {
   EXPECT_FLOAT_EQ(step->Train(batch).learning_rate, 0.3875);
 }
 
-// A batch source that has an infinite pixel in one batch. (NaN would not do: max pooling may pass over it.)
-class Spoilt : public data::BatchSource {
- public:
-  Spoilt(const data::TrainBatches& inner, int64_t number) : BatchSource(inner.dataset(), inner.batch_size()), inner_(inner), number_(number) {}
-  int64_t count() const override { return -1; }
-  void Fill(int64_t number, data::Batch* batch) const override {
-    inner_.Fill(number, batch);
-    if (number == number_) batch->images.data<float>()[5] = std::numeric_limits<float>::infinity();
-  }
-
- private:
-  const data::TrainBatches& inner_;
-  int64_t number_;
-};
-
-TEST_F(GraphTrainStepTest, AnInfinitePixelIsFoundAtTheInput) {
+TEST_F(GraphTrainStepTest, AnInfiniteWeightIsFoundInItsVariable) {
   const auto step = Make(Options());
-  const Spoilt spoilt(batches_, 4);
-  data::Batch batch = spoilt.Allocate();
-  for (int64_t k = 0; k <= 4; ++k) {
-    spoilt.Fill(k, &batch);
-    EXPECT_EQ(std::isfinite(step->Train(batch).loss), k < 4);
-  }
-  EXPECT_EQ(step->ExplainNonFinite(4, spoilt), "the output of images (Placeholder) holds inf");
+  const Variable biases = TrainableVariables(step->graph()).back();
+  const Tensor value = step->session().ReadVariable(biases);
+  value.data<float>()[1] = std::numeric_limits<float>::infinity();
+  step->session().WriteVariable(biases, value);
+  data::Batch batch = batches_.Allocate();
+  batches_.Fill(0, &batch);
+  EXPECT_FALSE(std::isfinite(step->Train(batch).loss));
+  EXPECT_EQ(step->ExplainNonFinite(0, batches_), "the variable " + VariableName(step->graph(), biases) + " holds inf");
 }
 
 TEST_F(GraphTrainStepTest, ADivergedRunNamesTheLayer) {
