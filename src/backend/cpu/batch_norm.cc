@@ -132,6 +132,7 @@ class ForwardKernel final : public BatchNormKernel {
   }
 
   void Normalise(BatchNormForwardArgs f, int64_t chunk, int64_t c) const {
+    if (f.y == nullptr) return;  // only the statistics are read
     const int64_t at = plan_.row(chunk) * plan_.channels + c;
     f.x += at, f.y += at;
     if (f.side != nullptr) f.side += at;

@@ -174,8 +174,15 @@ dnnl::convolution_backward_data::primitive_desc BackwardDataDesc(const ConvProbl
 
 dnnl::convolution_backward_weights::primitive_desc BackwardFilterDesc(const ConvProblem& p, const ConvDescs& d) {
   const ConvShape s(p);
-  return {Lib().engine, dnnl::algorithm::convolution_direct, d.x, d.filter, d.bias, d.y, s.strides, s.dilations,
-          s.pad_before, s.pad_after, HintFor(p), AttrFor(false)};
+  const auto hint = HintFor(p);  // next_impl reads it too
+  dnnl::convolution_backward_weights::primitive_desc desc{
+      Lib().engine, dnnl::algorithm::convolution_direct, d.x, d.filter, d.bias, d.y, s.strides, s.dilations, s.pad_before,
+      s.pad_after, hint, AttrFor(false)};
+  // In oneDNN 3.2 the matrix-product implementation of a grouped filter gradient writes beyond a plain filter when several
+  // threads share the work.
+  while (p.groups > 1 && std::string_view(desc.impl_info_str()).find("gemm") != std::string_view::npos && desc.next_impl()) {
+  }
+  return desc;
 }
 
 // The filter as a primitive takes it, as a Layout: plain if that is what it is.

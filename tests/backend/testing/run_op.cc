@@ -26,10 +26,39 @@ NodeId AddTo(Graph* graph, const OpCase& op) {
   return (op.name.empty() ? scope : scope.Named(op.name)).AddNode(op.kind, inputs, op.attrs);
 }
 
-Tensor Garbage(const TensorDesc& desc) {
-  Tensor tensor(desc.dtype, desc.shape);
-  std::memset(tensor.raw(), 0x7b, tensor.byte_size());
+Tensor Allocate(const TensorDesc& desc, int fill) {
+  Tensor tensor(desc, Buffer::OnHost(static_cast<size_t>(desc.byte_size())));
+  std::memset(tensor.raw(), fill, tensor.byte_size());
   return tensor;
+}
+Tensor Garbage(const TensorDesc& desc) { return Allocate(desc, 0x7b); }
+
+// A copy of a row-major tensor in a layout, and the reverse.
+Tensor Packed(const Tensor& plain, const Layout& layout) {
+  if (layout.is_plain()) return plain.Clone();
+  Tensor packed = Allocate({plain.dtype(), plain.shape(), layout}, 0);
+  layout.format()->Pack(plain.raw(), packed.raw());
+  return packed;
+}
+Tensor Unpacked(const Tensor& tensor) {
+  if (tensor.is_empty() || tensor.desc().layout.is_plain()) return tensor;
+  Tensor plain(tensor.dtype(), tensor.shape());
+  tensor.desc().layout.format()->Unpack(tensor.raw(), plain.raw());
+  return plain;
+}
+
+const KernelRow& RowFor(const KernelTable& table, const KernelRequest& request) {
+  const DType dtype = KernelDType(request);
+  const KernelRow* row = table.Find(request.kind, dtype);
+  if (row == nullptr) throw NotFound(fmt::format("no kernel for {} {}", OpName(request.kind), DTypeName(dtype)));
+  return *row;
+}
+
+void ApplyWishes(const KernelRow& row, const DeviceCaps& caps, KernelRequest* request) {
+  if (row.layout == nullptr) return;
+  const LayoutWish wish = row.layout(*request, caps);
+  for (size_t i = 0; i < request->inputs.size(); ++i) request->inputs[i].layout = wish.inputs.at(i);
+  for (size_t i = 0; i < request->outputs.size(); ++i) request->outputs[i].layout = wish.outputs.at(i);
 }
 
 template <typename T>
@@ -80,28 +109,37 @@ KernelRequest RequestFor(const OpCase& op) {
   return request;
 }
 
-std::vector<Tensor> RunOp(const KernelTable& table, const OpCase& op, const DeviceCaps& caps) {
-  const KernelRequest request = RequestFor(op);
-  const DType dtype = KernelDType(request);
-  const KernelRow* row = table.Find(op.kind, dtype);
-  if (row == nullptr) throw NotFound(fmt::format("no kernel for {} {}", OpName(op.kind), DTypeName(dtype)));
-  PreparedKernel prepared = row->prepare(request, caps);
+std::vector<Tensor> RunOp(const KernelTable& table, const OpCase& op, const RunOptions& options) {
+  KernelRequest request = RequestFor(op);
+  const KernelRow& row = RowFor(table, request);
+  if (options.use_wishes) ApplyWishes(row, options.caps, &request);
+  PreparedKernel prepared = row.prepare(request, options.caps);
 
-  const size_t num_refs = static_cast<size_t>(GetOpDef(op.kind).num_refs);
-  std::vector<Tensor> refs, outputs;
-  std::vector<void*> in, out;
-  for (size_t i = 0; i < op.inputs.size(); ++i) {
-    if (i < num_refs) refs.push_back(op.inputs[i].Clone());
-    in.push_back(i < num_refs ? refs.back().raw() : op.inputs[i].raw());
-  }
+  std::vector<Tensor> inputs, outputs;
+  for (size_t i = 0; i < op.inputs.size(); ++i) inputs.push_back(Packed(op.inputs[i], request.inputs[i].layout));
+  for (const TensorDesc& desc : request.outputs) outputs.push_back(Garbage(desc));
   // Output 0 of an operation with refs is the first of them.
-  for (size_t i = 0; i < request.outputs.size(); ++i)
-    outputs.push_back(i == 0 && num_refs > 0 ? refs[0] : Garbage(request.outputs[i]));
-  for (const Tensor& tensor : outputs) out.push_back(tensor.raw());
+  const size_t num_refs = static_cast<size_t>(GetOpDef(op.kind).num_refs);
+  if (num_refs > 0) outputs[0] = inputs[0];
+  if (options.in_place >= 0) {
+    const auto [output, input] = prepared.in_place.at(static_cast<size_t>(options.in_place));
+    outputs.at(static_cast<size_t>(output)) = inputs.at(static_cast<size_t>(input));
+  }
+  if (options.missing_output >= 0) outputs.at(static_cast<size_t>(options.missing_output)) = {};
+
+  std::vector<void*> in, out;
+  for (const Tensor& tensor : inputs) in.push_back(tensor.raw());
+  for (const Tensor& tensor : outputs) out.push_back(tensor.is_empty() ? nullptr : tensor.raw());
   const Tensor workspace = Garbage({DType::kUInt8, Shape{prepared.workspace_bytes}, {}});
   prepared.kernel->Launch({in.data(), out.data(), workspace.raw(), 0, nullptr});
-  outputs.insert(outputs.end(), refs.begin(), refs.end());
+  outputs.insert(outputs.end(), inputs.begin(), inputs.begin() + static_cast<long>(num_refs));
+  for (Tensor& tensor : outputs) tensor = Unpacked(tensor);
   return outputs;
+}
+
+std::vector<std::pair<int, int>> InPlacePairs(const KernelTable& table, const OpCase& op) {
+  const KernelRequest request = RequestFor(op);
+  return RowFor(table, request).prepare(request, {}).in_place;
 }
 
 Tensor RandomTensor(DType dtype, const Shape& shape, uint64_t seed, double low, double high) {

@@ -16,10 +16,22 @@ struct OpCase {
   std::string name;  // the node's name; empty: the operation's
 };
 
+// How RunOp runs a kernel: the freedoms that a plan has.
+struct RunOptions {
+  DeviceCaps caps;
+  bool use_wishes = false;  // give inputs and outputs the layouts that the row wishes for
+  int missing_output = -1;  // an output that nothing reads: a null address
+  int in_place = -1;        // the pair of PreparedKernel::in_place that shares memory
+};
+
 // Runs the operation by its row in the table, as a plan would: shapes from the graph's rules, kernel from Prepare,
 // workspace and outputs filled with garbage before. Inputs that the operation updates in place are copied first. Returns
-// the outputs, and after them the updated inputs. Throws Error when shapes do not fit, NotFound when there is no such row.
-std::vector<Tensor> RunOp(const KernelTable& table, const OpCase& op, const DeviceCaps& caps = {});
+// the outputs, row-major (empty where missing), and after them the updated inputs. Throws Error when shapes do not fit,
+// NotFound when there is no such row.
+std::vector<Tensor> RunOp(const KernelTable& table, const OpCase& op, const RunOptions& options = {});
+
+// The (output, input) pairs that the kernel says may share memory.
+std::vector<std::pair<int, int>> InPlacePairs(const KernelTable& table, const OpCase& op);
 
 // The descriptions that RunOp's request would have: what tells apart the rows of a table.
 KernelRequest RequestFor(const OpCase& op);
