@@ -1,11 +1,99 @@
 #include "bench/model_runner.h"
 
-#include "muster/error.h"
+#include <thread>
+
+#include <fmt/format.h>
+
+#include "bench/fit.h"
+#include "bench/train_graph.h"
+#include "muster/session.h"
+#include "train/non_finite.h"
 
 namespace muster::bench {
+namespace {
 
-std::unique_ptr<StepRunner> MakeModelRunner(const RunnerRequest& request) {
-  throw Unimplemented("this build has no engine yet");
+int IntraThreads(const BenchParams& params) {
+  // 0 and unset mean all cores, as in the peer on a CPU.
+  return static_cast<int>(params.num_intra_threads.value_or(0));
 }
+
+class ModelRunner final : public StepRunner {
+ public:
+  explicit ModelRunner(const RunnerRequest& request)
+      : params_(request.params), own_(request.own), derived_(request.derived),
+        built_(BuildTrainGraph(params_, derived_, derived_.batch_size_per_device)) {
+    SessionOptions options;
+    options.intra_op_threads = IntraThreads(params_);
+    options.dump_passes_dir = own_.dump_passes;
+    session_ = std::make_unique<Session>(built_->graph.get(), options);
+  }
+
+  PreparedRun Prepare() override {
+    CheckInputFits(derived_.batch_size_per_device, *built_);
+    runner_ = session_->Prepare({built_->learning_rate}, built_->fetches, built_->targets);
+    CheckPlanFits(runner_->stats().peak_bytes);
+    if (own_.check_nan) runner_->StopUpdatesUnlessFinite(0);
+    session_->Initialize();
+    PreparedRun prepared;
+    prepared.planned_peak_bytes = runner_->stats().peak_bytes;
+    prepared.num_threads = session_->num_threads();
+    prepared.libraries = session_->libraries();
+    return prepared;
+  }
+
+  StepResult RunStep(const StepInput& input) override {
+    const int64_t step = session_->step();
+    const std::vector<Tensor> results = runner_->Run({Tensor::Scalar<float>(input.learning_rate)});
+    last_step_ = step;
+    StepResult result;
+    result.loss = results[0].scalar<float>();
+    if (results.size() == 3) {
+      const double batch = static_cast<double>(derived_.batch_size_per_device);
+      result.top_1_accuracy = results[1].scalar<float>() / batch;
+      result.top_5_accuracy = results[2].scalar<float>() / batch;
+    }
+    result.input_seconds = runner_->times().input;
+    result.compute_seconds = runner_->times().compute;
+    result.update_seconds = runner_->times().update;
+    return result;
+  }
+
+  std::string FirstNonFinite() override {
+    session_->set_step(last_step_);
+    return train::FirstNonFinite(*session_, *built_->graph, built_->fetches[0], {{built_->learning_rate, Tensor::Scalar<float>(0)}});
+  }
+
+ private:
+  // Says what would fit when the plan needs more memory than the machine has left.
+  void CheckPlanFits(int64_t peak) {
+    const int64_t available = AvailableBytes();
+    if (peak <= available) return;
+    throw DoesNotFit(derived_.batch_size_per_device, peak, available, [this](int64_t batch) { return PeakOf(batch); });
+  }
+
+  int64_t PeakOf(int64_t batch) const {
+    auto smaller = BuildTrainGraph(params_, derived_, batch);
+    Session session(smaller->graph.get(), {.intra_op_threads = IntraThreads(params_)});
+    return session.Prepare({smaller->learning_rate}, smaller->fetches, smaller->targets)->stats().peak_bytes;
+  }
+
+  void CheckInputFits(int64_t batch, const TrainGraph& built) {
+    const double bytes = static_cast<double>(batch) * static_cast<double>(built.bytes_per_image);
+    if (bytes <= static_cast<double>(AvailableBytes())) return;
+    throw DoesNotFit(batch, bytes, AvailableBytes(), [this](int64_t b) { return PeakOf(b); });
+  }
+
+  const BenchParams& params_;
+  const OwnParams& own_;
+  const Derived& derived_;
+  std::unique_ptr<TrainGraph> built_;
+  std::unique_ptr<Session> session_;
+  std::unique_ptr<Runner> runner_;
+  int64_t last_step_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<StepRunner> MakeModelRunner(const RunnerRequest& request) { return std::make_unique<ModelRunner>(request); }
 
 }  // namespace muster::bench

@@ -1,0 +1,82 @@
+#include "bench/train_graph.h"
+
+#include "muster/models.h"
+#include "muster/ops.h"
+#include "muster/optimizer.h"
+
+namespace muster::bench {
+namespace {
+
+// Made once and kept, as the peer does: images are truncated normal with mean 127 and deviation 60, not scaled.
+Output SyntheticImages(const Scope& scope, const Shape& shape) {
+  Output noise = ops::TruncatedNormal(scope, DType::kFloat32, shape);
+  Output scaled = ops::Mul(scope, noise, ops::Scalar<float>(scope, 60));
+  return ops::MakeVariable(scope, "gpu_cached_inputs", ops::Add(scope, scaled, ops::Scalar<float>(scope, 127)), false);
+}
+
+// Drawn anew in every step, one class less than the model has.
+Output SyntheticLabels(const Scope& scope, int64_t batch, int num_classes) {
+  return ops::RandomUniformInt(scope.Named("synthetic_labels"), DType::kInt32, Shape{batch}, 0, num_classes - 1);
+}
+
+std::unique_ptr<Optimizer> MakeOptimizer(const BenchParams& params, Output rate) {
+  if (params.optimizer == "momentum") return MomentumOptimizer(rate, params.momentum, true);
+  if (params.optimizer == "rmsprop")
+    return RMSPropOptimizer(rate, {params.rmsprop_decay, params.rmsprop_momentum, params.rmsprop_epsilon});
+  if (params.optimizer == "adam") return AdamOptimizer(rate, {params.adam_beta1, params.adam_beta2, params.adam_epsilon});
+  return GradientDescentOptimizer(rate);
+}
+
+// The update of all variables and running averages: the target of a training step.
+NodeId TrainStep(const Scope& root, const BenchParams& params, const Tower& tower, Output rate) {
+  std::vector<GradientAndVariable> pairs;
+  for (size_t i = 0; i < tower.variables.size(); ++i) {
+    Output gradient = tower.gradients[i];
+    if (params.gradient_clip && gradient.is_valid())
+      gradient = ops::ClipByValue(root, gradient, -*params.gradient_clip, *params.gradient_clip);
+    pairs.push_back({gradient, tower.variables[i]});
+  }
+  std::vector<NodeId> parts = tower.update_ops;
+  parts.push_back(MakeOptimizer(params, rate)->ApplyGradients(root, pairs, GlobalStep(root)));
+  return ops::Group(root, parts);
+}
+
+}  // namespace
+
+std::unique_ptr<TrainGraph> BuildTrainGraph(const BenchParams& params, const Derived& derived, int64_t batch) {
+  auto built = std::make_unique<TrainGraph>();
+  built->graph = std::make_unique<Graph>();
+  built->graph->set_seed(params.tf_random_seed);
+  Scope root(built->graph.get());
+  const Model& model = FindModel(derived.model.name, derived.dataset.name);
+  const int num_classes = FindDataset(derived.dataset.name).num_classes;
+  built->bytes_per_image = int64_t{model.image_size} * model.image_size * 3 * 4;
+
+  built->learning_rate = ops::Placeholder(root.Named("learning_rate"), DType::kFloat32, Shape{});
+  Scope tower_scope = root.WithName("tower_0");
+  Output images = SyntheticImages(tower_scope, Shape{batch, model.image_size, model.image_size, 3});
+  Output labels = SyntheticLabels(tower_scope, batch, num_classes);
+
+  TowerOptions options;
+  options.layers.data_format = params.data_format == "NCHW" ? DataFormat::kNCHW : DataFormat::kNHWC;
+  options.layers.phase_train = !params.forward_only;
+  options.num_classes = num_classes;
+  options.weight_decay = {params.weight_decay, 1, params.single_l2_loss_op};
+  Scope variables = tower_scope.WithVariableScope("v");
+  if (params.forward_only) {
+    const Tower tower = BuildEvaluationTower(variables, model, images, labels, options);
+    // The peer's loss is a hard-coded 0 here.
+    built->fetches = {ops::Scalar<float>(root, 0), tower.top_1_correct, tower.top_5_correct};
+    return built;
+  }
+  const Tower tower = BuildTrainingTower(variables, model, images, labels, options);
+  built->fetches = {params.loss_type_to_report == "base_loss" ? tower.base_loss : tower.total_loss};
+  if (params.print_training_accuracy) {
+    built->fetches.push_back(tower.top_1_correct);
+    built->fetches.push_back(tower.top_5_correct);
+  }
+  built->targets = {TrainStep(root, params, tower, built->learning_rate)};
+  return built;
+}
+
+}  // namespace muster::bench
