@@ -32,6 +32,9 @@ class Runner {
   virtual const PlanStats& stats() const = 0;
   // The times of the last Run.
   virtual const StepTimes& times() const = 0;
+  // From now on a replay in which the fetched scalar number "fetch" is not finite ends right behind it: later steps, and so
+  // the updates of variables, do not run. One device only.
+  virtual void StopUnlessFinite(int fetch) = 0;
   // The plan as text: each device's steps with offsets, streams and channels.
   virtual std::string PlanText() const = 0;
 };
@@ -60,6 +63,11 @@ class Session {
   // The next step number: the counter of random streams. It rises by one per Run.
   int64_t step() const;
   void set_step(int64_t step);
+
+  // Name and version of the libraries that the backends stand on: {{"oneDNN", "3.2.0"}}.
+  static std::vector<std::pair<std::string, std::string>> Libraries();
+  // Compute threads of each device.
+  int num_threads() const;
 
   // "name: (Op): /job:localhost/replica:0/task:0/device:CPU:0" for each node, as TensorFlow logs placements.
   std::vector<std::string> DevicePlacement() const;

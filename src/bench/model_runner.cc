@@ -1,12 +1,11 @@
 #include "bench/model_runner.h"
 
-#include <thread>
+#include <algorithm>
 
-#include <fmt/format.h>
-
-#include "bench/fit.h"
+#include "bench/loop.h"
 #include "bench/train_graph.h"
 #include "muster/session.h"
+#include "train/memory_fit.h"
 #include "train/non_finite.h"
 
 namespace muster::bench {
@@ -20,24 +19,24 @@ int IntraThreads(const BenchParams& params) {
 class ModelRunner final : public StepRunner {
  public:
   explicit ModelRunner(const RunnerRequest& request)
-      : params_(request.params), own_(request.own), derived_(request.derived),
-        built_(BuildTrainGraph(params_, derived_, derived_.batch_size_per_device)) {
+      : params_(request.params), own_(request.own), derived_(request.derived) {
+    CheckInputFits();
+    built_ = BuildTrainGraph(params_, derived_, derived_.batch_size_per_device);
     SessionOptions options;
     options.intra_op_threads = IntraThreads(params_);
-    options.dump_passes_dir = own_.dump_passes;
+    options.dump_passes_dir = own_.dump_passes.value_or("");
     session_ = std::make_unique<Session>(built_->graph.get(), options);
   }
 
   PreparedRun Prepare() override {
-    CheckInputFits(derived_.batch_size_per_device, *built_);
     runner_ = session_->Prepare({built_->learning_rate}, built_->fetches, built_->targets);
-    CheckPlanFits(runner_->stats().peak_bytes);
-    if (own_.check_nan) runner_->StopUpdatesUnlessFinite(0);
+    Check(runner_->stats().peak_bytes);
+    if (NanStops(params_, own_)) runner_->StopUnlessFinite(0);
     session_->Initialize();
     PreparedRun prepared;
     prepared.planned_peak_bytes = runner_->stats().peak_bytes;
     prepared.num_threads = session_->num_threads();
-    prepared.libraries = session_->libraries();
+    prepared.libraries = Session::Libraries();
     return prepared;
   }
 
@@ -60,27 +59,24 @@ class ModelRunner final : public StepRunner {
 
   std::string FirstNonFinite() override {
     session_->set_step(last_step_);
-    return train::FirstNonFinite(*session_, *built_->graph, built_->fetches[0], {{built_->learning_rate, Tensor::Scalar<float>(0)}});
+    return train::FirstNonFinite(*session_, *built_->graph, built_->fetches[0], {}).value_or("");
   }
 
  private:
-  // Says what would fit when the plan needs more memory than the machine has left.
-  void CheckPlanFits(int64_t peak) {
-    const int64_t available = AvailableBytes();
-    if (peak <= available) return;
-    throw DoesNotFit(derived_.batch_size_per_device, peak, available, [this](int64_t batch) { return PeakOf(batch); });
+  // Images alone may be too large to even compile for.
+  void CheckInputFits() const {
+    const double bytes = static_cast<double>(derived_.batch_size_per_device) * static_cast<double>(BytesPerImage(derived_));
+    Check(static_cast<int64_t>(std::min(bytes, 9e18)));
+  }
+
+  void Check(int64_t planned) const {
+    train::CheckFitsMemory(derived_.batch_size_per_device, planned, train::FreeMemory(), [this](int64_t batch) { return PeakOf(batch); });
   }
 
   int64_t PeakOf(int64_t batch) const {
     auto smaller = BuildTrainGraph(params_, derived_, batch);
     Session session(smaller->graph.get(), {.intra_op_threads = IntraThreads(params_)});
     return session.Prepare({smaller->learning_rate}, smaller->fetches, smaller->targets)->stats().peak_bytes;
-  }
-
-  void CheckInputFits(int64_t batch, const TrainGraph& built) {
-    const double bytes = static_cast<double>(batch) * static_cast<double>(built.bytes_per_image);
-    if (bytes <= static_cast<double>(AvailableBytes())) return;
-    throw DoesNotFit(batch, bytes, AvailableBytes(), [this](int64_t b) { return PeakOf(b); });
   }
 
   const BenchParams& params_;

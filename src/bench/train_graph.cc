@@ -43,6 +43,11 @@ NodeId TrainStep(const Scope& root, const BenchParams& params, const Tower& towe
 
 }  // namespace
 
+int64_t BytesPerImage(const Derived& derived) {
+  const int64_t size = FindModel(derived.model.name, derived.dataset.name).image_size;
+  return size * size * 3 * static_cast<int64_t>(sizeof(float));
+}
+
 std::unique_ptr<TrainGraph> BuildTrainGraph(const BenchParams& params, const Derived& derived, int64_t batch) {
   auto built = std::make_unique<TrainGraph>();
   built->graph = std::make_unique<Graph>();
@@ -50,7 +55,6 @@ std::unique_ptr<TrainGraph> BuildTrainGraph(const BenchParams& params, const Der
   Scope root(built->graph.get());
   const Model& model = FindModel(derived.model.name, derived.dataset.name);
   const int num_classes = FindDataset(derived.dataset.name).num_classes;
-  built->bytes_per_image = int64_t{model.image_size} * model.image_size * 3 * 4;
 
   built->learning_rate = ops::Placeholder(root.Named("learning_rate"), DType::kFloat32, Shape{});
   Scope tower_scope = root.WithName("tower_0");

@@ -14,8 +14,10 @@ struct TrainGraph {
   Output learning_rate;             // fed: a float32 scalar
   std::vector<Output> fetches;      // the reported loss; then, if wanted, the counts of top-1 and top-5
   std::vector<NodeId> targets;      // the training step
-  int64_t bytes_per_image = 0;      // of the input alone
 };
+
+// Bytes of one input image.
+int64_t BytesPerImage(const Derived& derived);
 
 // Builds it for "batch" images per device. Throws what the model's builder throws.
 std::unique_ptr<TrainGraph> BuildTrainGraph(const BenchParams& params, const Derived& derived, int64_t batch);

@@ -1,6 +1,7 @@
 #include "run/executor.h"
 
 #include <chrono>
+#include <cmath>
 #include <cstring>
 
 #include <fmt/format.h>
@@ -13,6 +14,10 @@ namespace {
 
 double Seconds() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+bool IsFinite(const void* value, DType dtype) {
+  return std::isfinite(dtype == DType::kFloat64 ? *static_cast<const double*>(value) : *static_cast<const float*>(value));
 }
 
 }  // namespace
@@ -116,6 +121,7 @@ void Executor::Replay(BoundPartition& bound, int64_t step, StepTimes* times) {
     if (b.kernel != nullptr) b.kernel->Launch(b.args);
     else if (b.send != nullptr) b.send->Send(b.args.inputs[0]);
     else b.receive->Receive(b.args.outputs[0]);
+    if (b.is_guarded && !IsFinite(guard_, guard_dtype_)) break;
   }
   *phases[phase] += Seconds() - since;
 }
@@ -133,6 +139,20 @@ void Executor::Run(int64_t step, const std::vector<Tensor>& feeds) {
   times_.input = Seconds() - start;
   if (partitions_.size() == 1) Replay(partitions_[0], step, &times_);
   else if (partitions_.size() > 1) RunOnDrivers(step);
+}
+
+void Executor::StopUnlessFinite(int fetch) {
+  MUSTER_CHECK(partitions_.size() <= 1);
+  const Port& port = plan_.fetches[static_cast<size_t>(fetch)];
+  guard_ = fetch_addresses_[static_cast<size_t>(fetch)];
+  guard_dtype_ = port.desc.dtype;
+  BoundStep* last_writer = nullptr;
+  for (size_t s = 0; s < partitions_[0].steps.size(); ++s) {
+    BoundStep& step = partitions_[0].steps[s];
+    for (size_t o = 0; o < plan_.partitions[0].steps[s].outputs.size(); ++o)
+      if (step.args.outputs[o] == guard_) last_writer = &step;
+  }
+  if (last_writer != nullptr) last_writer->is_guarded = true;
 }
 
 void Executor::RunOnDrivers(int64_t step) {

@@ -29,6 +29,10 @@ class Executor {
   // Copies of the fetched values of the last Run, row-major.
   std::vector<Tensor> Fetch() const;
 
+  // Ends later replays right behind the step that computes this fetch (a floating scalar) if its value is not finite. Only for
+  // plans of one partition.
+  void StopUnlessFinite(int fetch);
+
   const Plan& plan() const { return plan_; }
   const StepTimes& times() const { return times_; }
 
@@ -40,6 +44,7 @@ class Executor {
     int phase = 0;
     Channel* send = nullptr;
     Channel* receive = nullptr;
+    bool is_guarded = false;   // the replay ends here if the guard is not finite
     size_t first_address = 0;  // of its inputs, then outputs, in addresses
   };
   struct BoundPartition {
@@ -68,6 +73,8 @@ class Executor {
   std::vector<void*> feed_addresses_;
   std::vector<void*> fetch_addresses_;
   StepTimes times_;
+  const void* guard_ = nullptr;
+  DType guard_dtype_ = DType::kFloat32;
 
   // Drivers: threads wait for round_ to rise, and count themselves into finished_.
   std::vector<std::thread> drivers_;

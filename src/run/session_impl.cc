@@ -30,6 +30,10 @@ class SessionImpl::PlanRunner final : public Runner {
 
   const PlanStats& stats() const override { return stats_; }
   const StepTimes& times() const override { return executor_ != nullptr ? executor_->times() : no_times_; }
+  void StopUnlessFinite(int fetch) override {
+    guard_ = fetch;
+    if (executor_ != nullptr) executor_->StopUnlessFinite(fetch);
+  }
   std::string PlanText() const override { return PlanToText(executor_ != nullptr ? executor_->plan() : *plan_); }
 
  private:
@@ -46,6 +50,7 @@ class SessionImpl::PlanRunner final : public Runner {
     stats_ = plan_->stats;
     executor_ = std::make_unique<Executor>(std::move(*plan_), session_->DevicePointers(), session_->table_, session_->memory_);
     plan_.reset();
+    if (guard_ >= 0) executor_->StopUnlessFinite(guard_);
   }
 
   SessionImpl* session_;
@@ -54,6 +59,7 @@ class SessionImpl::PlanRunner final : public Runner {
   std::unique_ptr<Executor> executor_;
   PlanStats stats_;
   StepTimes no_times_;
+  int guard_ = -1;  // fetch that must be finite for a replay to go on
 };
 
 SessionImpl::SessionImpl(const Graph* graph, SessionOptions options, std::vector<LocalDevice> devices)

@@ -33,6 +33,7 @@ class SessionImpl {
   void WriteVariable(Output ref, const Tensor& value);
   int64_t step() const;
   void set_step(int64_t step);
+  int num_threads() const { return devices_[0].caps.threads; }
   std::vector<std::string> DevicePlacement() const;
 
  private:

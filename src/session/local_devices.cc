@@ -6,6 +6,7 @@
 
 #include "backend/cpu/cpu_device.h"
 #include "backend/cpu/cpu_table.h"
+#include "backend/cpu/onednn_adapter.h"
 #include "backend/reference/reference_table.h"
 #include "memory/host_allocator.h"
 #include "muster/error.h"
@@ -30,6 +31,8 @@ int ThreadsPerDevice(const SessionOptions& options) {
 }
 
 }  // namespace
+
+std::vector<std::pair<std::string, std::string>> BackendLibraries() { return {{"oneDNN", onednn::Version()}}; }
 
 std::vector<LocalDevice> MakeLocalDevices(const SessionOptions& options) {
   if (options.num_cpu_devices < 1)

@@ -32,6 +32,8 @@ Tensor Session::ReadVariable(Output ref) { return impl_->ReadVariable(ref); }
 void Session::WriteVariable(Output ref, const Tensor& value) { impl_->WriteVariable(ref, value); }
 int64_t Session::step() const { return impl_->step(); }
 void Session::set_step(int64_t step) { impl_->set_step(step); }
+std::vector<std::pair<std::string, std::string>> Session::Libraries() { return BackendLibraries(); }
+int Session::num_threads() const { return impl_->num_threads(); }
 std::vector<std::string> Session::DevicePlacement() const { return impl_->DevicePlacement(); }
 
 }  // namespace muster
