@@ -16,6 +16,8 @@ class Philox {
       : key_{static_cast<uint32_t>(seed) ^ static_cast<uint32_t>(stream >> 32),
              static_cast<uint32_t>(seed >> 32) ^ static_cast<uint32_t>(stream)} {}
 
+  constexpr const std::array<uint32_t, 2>& key() const { return key_; }
+
   // Four random words for (step, block).
   constexpr Block operator()(uint64_t step, uint64_t block) const {
     Block c{static_cast<uint32_t>(block), static_cast<uint32_t>(block >> 32), static_cast<uint32_t>(step),

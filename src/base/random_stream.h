@@ -24,6 +24,9 @@ class RandomStream {
  public:
   RandomStream(uint64_t graph_seed, int64_t op_seed, std::string_view node_name);
 
+  // For backends that make the words with vectors of their own.
+  const Philox& philox() const { return philox_; }
+
   // Uniform in [0, 1), with 24 (float) or 53 (double) random bits.
   void FillUniform(int64_t step, int64_t first, std::span<float> out) const;
   void FillUniform(int64_t step, int64_t first, std::span<double> out) const;

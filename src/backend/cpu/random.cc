@@ -1,41 +1,43 @@
+#include <algorithm>
+
 #include "backend/cpu/kernels.h"
 #include "backend/cpu/parallel.h"
+#include "backend/cpu/random_simd.h"
 #include "base/check.h"
 #include "base/random_stream.h"
 
 namespace muster::cpu {
 namespace {
 
-constexpr int64_t kGrain = 4096;  // elements: drawing one costs as much as moving about 10 bytes
-constexpr int64_t kUnit = 64;     // elements that RandomStream makes at once; pieces begin at multiples of it
+constexpr int64_t kGrain = 8192;  // elements worth waking a thread for
 
-template <typename Fill>
-PreparedKernel Fills(const KernelRequest& r, int threads, const Fill& fill) {
-  const RandomAttrs& attrs = r.attr<RandomAttrs>();
-  const RandomStream stream(r.seed, attrs.seed, r.name);
-  const int64_t size = r.out(0).num_elements(), units = (size + kUnit - 1) / kUnit;
-  return {MakeKernel([=](const LaunchArgs& a) {
-    ParallelFor(threads, units, kGrain / kUnit, [&](int64_t begin, int64_t end) {
-      const int64_t first = begin * kUnit, count = std::min(end * kUnit, size) - first;
-      fill(stream, a.step, first, std::span<float>(a.out<float>(0) + first, static_cast<size_t>(count)));
-    });
-  })};
+RandomFn LoopOf(OpKind kind) {
+  const RandomSimd& simd = GetRandomSimd();
+  switch (kind) {
+    case OpKind::kRandomUniform: return simd.uniform;
+    case OpKind::kRandomStandardNormal: return simd.normal;
+    case OpKind::kTruncatedNormal: return simd.truncated_normal;
+    default: MUSTER_CHECK(false);
+  }
 }
 
 }  // namespace
 
 // Any piece of a stream has the same bits whoever draws it, so threads share it out as they like.
 PreparedKernel PrepareRandom(const KernelRequest& r, const DeviceCaps& caps) {
-  using Out = std::span<float>;
-  switch (r.kind) {
-    case OpKind::kRandomUniform:
-      return Fills(r, caps.threads, [](const RandomStream& s, int64_t step, int64_t first, Out out) { s.FillUniform(step, first, out); });
-    case OpKind::kRandomStandardNormal:
-      return Fills(r, caps.threads, [](const RandomStream& s, int64_t step, int64_t first, Out out) { s.FillNormal(step, first, out); });
-    case OpKind::kTruncatedNormal:
-      return Fills(r, caps.threads, [](const RandomStream& s, int64_t step, int64_t first, Out out) { s.FillTruncatedNormal(step, first, out); });
-    default: MUSTER_CHECK(false);
-  }
+  const RandomAttrs& attrs = r.attr<RandomAttrs>();
+  const Philox philox = RandomStream(r.seed, attrs.seed, r.name).philox();
+  const int64_t size = r.out(0).num_elements(), units = (size + kRandomUnit - 1) / kRandomUnit;
+  return {MakeKernel([=, loop = LoopOf(r.kind), threads = caps.threads](const LaunchArgs& a) {
+    ParallelFor(threads, units, kGrain / kRandomUnit, [&](int64_t begin, int64_t end) {
+      const int64_t whole = std::min(end, size / kRandomUnit);
+      for (int64_t i = begin; i < whole; ++i) loop(philox, a.step, i * kRandomUnit, a.out<float>(0) + i * kRandomUnit);
+      if (whole == end) return;
+      float last[kRandomUnit];  // the unit that the tensor ends in
+      loop(philox, a.step, whole * kRandomUnit, last);
+      std::copy_n(last, size - whole * kRandomUnit, a.out<float>(0) + whole * kRandomUnit);
+    });
+  })};
 }
 
 }  // namespace muster::cpu
