@@ -1,7 +1,5 @@
 #include "muster/optimizer.h"
 
-#include <algorithm>
-
 #include <fmt/format.h>
 
 #include "muster/error.h"
@@ -11,14 +9,6 @@
 
 namespace muster {
 namespace {
-
-// The type of state that all variables share: as wide as the widest of them, at least float32.
-DType StateDType(const Scope& scope, const std::vector<GradientAndVariable>& pairs) {
-  const bool wide = std::any_of(pairs.begin(), pairs.end(), [&](const GradientAndVariable& pair) {
-    return scope.dtype(pair.variable.ref) == DType::kFloat64;
-  });
-  return wide ? DType::kFloat64 : DType::kFloat32;
-}
 
 std::vector<GradientAndVariable> WithGradient(const std::vector<GradientAndVariable>& pairs) {
   std::vector<GradientAndVariable> result;
@@ -34,10 +24,19 @@ std::string FreeName(const Graph& graph, const std::string& name) {
   return candidate;
 }
 
+// A constant that TensorFlow holds as float32, as a variable's type. In float64 the rounding stays; half-precision scalars
+// are made by a cast, because there are no constants of that type.
+Output RoundedConstant(const Scope& scope, const std::string& name, double value, DType dtype) {
+  const double rounded = static_cast<double>(static_cast<float>(value));
+  const bool plain = dtype == DType::kFloat32 || dtype == DType::kFloat64;
+  const Output constant = ops::ScalarLike(scope.Named(name), rounded, plain ? dtype : DType::kFloat32);
+  return plain ? constant : ops::Cast(scope.Named(name), constant, dtype);
+}
+
 }  // namespace
 
 Output LearningRate::As(const Scope& scope, DType dtype) const {
-  if (!output_.is_valid()) return ops::ScalarLike(scope.Named("learning_rate"), value_, dtype);
+  if (!output_.is_valid()) return RoundedConstant(scope, "learning_rate", value_, dtype);
   return scope.dtype(output_) == dtype ? output_ : ops::Cast(scope.Named("learning_rate"), output_, dtype);
 }
 
@@ -56,13 +55,11 @@ NodeId Optimizer::ApplyGradients(const Scope& outer, const std::vector<GradientA
   const std::vector<GradientAndVariable> pairs = WithGradient(gradients);
   if (pairs.empty()) throw InvalidArgument(fmt::format("{} optimizer: the loss depends on no variable", name_));
   const Scope scope = outer.WithName(name_);
-  Step step(this, scope, StateDType(scope, pairs), pairs[0].variable);
+  Step step(this, scope, pairs[0].variable);
   std::vector<NodeId> done;
   for (const GradientAndVariable& pair : pairs) done.push_back(ApplyOne(step, pair.gradient, pair.variable));
-  const std::vector<NodeId> finished = [&] {
-    Step after(this, scope.WithControlDependencies(done), step.state_dtype(), pairs[0].variable);
-    return Finish(after);
-  }();
+  Step after = step.After(done);
+  const std::vector<NodeId> finished = Finish(after);
   done.insert(done.end(), finished.begin(), finished.end());
   if (global_step.is_valid()) {
     const Scope last = scope.WithControlDependencies(done).ColocatedWith(global_step.node);
@@ -97,12 +94,7 @@ Output Optimizer::Step::Rate(DType dtype) {
 }
 
 Output Optimizer::Step::Constant(const std::string& name, double value, DType dtype) {
-  // Half-precision scalars are made by rounding: there are no constants of that type.
-  const bool plain = dtype == DType::kFloat32 || dtype == DType::kFloat64;
-  return Once(name, dtype, [&] {
-    const Scope scope = scope_.WithoutControlDependencies().Named(name);
-    return CastTo(ops::ScalarLike(scope, value, plain ? dtype : DType::kFloat32), dtype);
-  });
+  return Once(name, dtype, [&] { return RoundedConstant(scope_.WithoutControlDependencies(), name, value, dtype); });
 }
 
 Output Optimizer::Step::CastTo(Output x, DType dtype) const {
@@ -128,12 +120,34 @@ Variable Optimizer::Step::Slot(const Variable& variable, const std::string& slot
 Variable Optimizer::Step::Shared(const std::string& name, double initial) {
   auto it = optimizer_->shared_.find(name);
   if (it != optimizer_->shared_.end()) return it->second;
-  const Variable value = MakeState(name, state_dtype_, {}, initializers::Constant(initial), first_variable_);
+  const Variable value = MakeState(name, kStateDType, {}, initializers::Constant(initial), first_variable_);
   return optimizer_->shared_.emplace(name, value).first->second;
 }
 
 Output Optimizer::Step::SharedAs(const std::string& name, double initial, DType dtype) {
   return Once(name, dtype, [&] { return CastTo(Shared(name, initial), dtype); });
+}
+
+NodeId Optimizer::Step::MultiplyShared(const std::string& name, double factor) {
+  const Variable variable = Shared(name, factor);
+  const Scope scope = scope_.ColocatedWith(variable.ref.node);
+  const Output next = ops::Mul(scope, variable, Constant("factor_of_" + name, factor, kStateDType));
+  return ops::Assign(scope, variable, next).node;
+}
+
+Variable Optimizer::Step::Iteration() { return Shared("iteration", 1); }
+
+NodeId Optimizer::Step::AdvanceIteration() {
+  const Variable iteration = Iteration();
+  return ops::AssignAdd(scope_.ColocatedWith(iteration.ref.node), iteration, Constant("one", 1, kStateDType)).node;
+}
+
+Output Optimizer::Step::PowerOfIteration(const std::string& name, double base) {
+  return Once(name + "_power", kStateDType, [&] { return ops::Pow(scope_, Constant(name, base, kStateDType), Iteration()); });
+}
+
+Output Optimizer::Step::UpdateAverage(const Scope& scope, const Variable& average, Output x, Output rate) const {
+  return ops::AssignSub(scope, average, ops::Mul(scope, ops::Sub(scope, average, x), rate));
 }
 
 }  // namespace muster

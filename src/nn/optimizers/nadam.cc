@@ -18,8 +18,9 @@ class Nadam : public Optimizer {
   NodeId ApplyOne(Step& step, Output gradient, const Variable& variable) override {
     const DType dtype = step.dtype(variable);
     const Scope scope = step.ScopeOf(variable);
-    const Output m = Average(step, scope, step.ZeroSlot(variable, "m"), gradient, "beta1", options_.beta1);
-    const Output v = Average(step, scope, step.ZeroSlot(variable, "v"), ops::Square(scope, gradient), "beta2", options_.beta2);
+    const Output m = step.UpdateAverage(scope, step.ZeroSlot(variable, "m"), gradient, Rest(step, "beta1", options_.beta1, dtype));
+    const Output v = step.UpdateAverage(scope, step.ZeroSlot(variable, "v"), ops::Square(scope, gradient),
+                                        Rest(step, "beta2", options_.beta2, dtype));
     const Scalars scalars = ComputeScalars(step);
     const auto as = [&](const char* key, Output x) { return step.Once(key, dtype, [&] { return step.CastTo(x, dtype); }); };
     const Output direction = ops::Add(scope, ops::Mul(scope, gradient, as("of_gradient_cast", scalars.of_gradient)),
@@ -31,15 +32,11 @@ class Nadam : public Optimizer {
   }
 
   std::vector<NodeId> Finish(Step& step) override {
-    const DType dtype = step.state_dtype();
-    const Scope& scope = step.scope();
-    const Variable beta2 = Beta2Power(step), base = BasePower(step), product = MuProduct(step);
-    const Output next_beta2 = ops::Mul(scope, beta2, step.Constant("beta2", options_.beta2, dtype));
-    const Output next_base = ops::Mul(scope, base, step.Constant("schedule_base", kScheduleBase, dtype));
-    const Output next_product = ops::Mul(scope, product, Mu(step, base));
-    return {ops::Assign(scope, beta2, next_beta2).node, ops::Assign(scope, product, next_product).node,
-            // mu of this step is computed from the power, so that changes last.
-            ops::Assign(scope.WithControlDependencies({next_product.node}), base, next_base).node};
+    const Variable product = MuProduct(step);
+    const Output next = ops::Mul(step.scope(), product, Mu(step, Power(step)));
+    // mu comes from the iteration's number, which therefore rises last.
+    Step last = step.After({next.node});
+    return {ops::Assign(step.scope(), product, next).node, last.AdvanceIteration()};
   }
 
  private:
@@ -48,28 +45,33 @@ class Nadam : public Optimizer {
     Output of_gradient, of_m, of_v;
   };
 
-  Variable Beta2Power(Step& step) { return step.Shared("beta2_power", options_.beta2); }
-  Variable BasePower(Step& step) { return step.Shared("schedule_power", kScheduleBase); }
   Variable MuProduct(Step& step) { return step.Shared("mu_product", 1); }
+  // 0.96^t.
+  Output Power(Step& step) { return step.PowerOfIteration("schedule_base", kScheduleBase); }
 
   // beta1 (1 - power / 2).
   Output Mu(Step& step, Output power) {
-    const DType dtype = step.state_dtype();
+    const DType dtype = Step::kStateDType;
     const Output half = ops::Mul(step.scope(), power, step.Constant("half", 0.5, dtype));
     return ops::Mul(step.scope(), step.Constant("beta1", options_.beta1, dtype), OneMinus(step, half));
   }
 
+  // 1 - beta, with beta rounded first; only then 1 - beta and 1 - beta^t cancel in the first steps.
+  static Output Rest(Step& step, const std::string& name, double beta, DType dtype) {
+    return step.Constant("one_minus_" + name, 1 - static_cast<double>(static_cast<float>(beta)), dtype);
+  }
+
   Output OneMinus(Step& step, Output x) {
-    return ops::Sub(step.scope(), step.Constant("one", 1, step.state_dtype()), x);
+    return ops::Sub(step.scope(), step.Constant("one", 1, Step::kStateDType), x);
   }
 
   Scalars ComputeScalars(Step& step) {
     const Scope& scope = step.scope();
-    const DType dtype = step.state_dtype();
+    const DType dtype = Step::kStateDType;
     Scalars scalars;
-    const Output mu = step.Once("mu", dtype, [&] { return Mu(step, BasePower(step)); });
+    const Output mu = step.Once("mu", dtype, [&] { return Mu(step, Power(step)); });
     const Output next_mu = step.Once("next_mu", dtype, [&] {
-      return Mu(step, ops::Mul(scope, BasePower(step), step.Constant("schedule_base", kScheduleBase, dtype)));
+      return Mu(step, ops::Mul(scope, Power(step), step.Constant("schedule_base", kScheduleBase, dtype)));
     });
     const Output product = step.Once("product", dtype, [&] { return ops::Mul(scope, MuProduct(step), mu); });
     scalars.of_gradient = step.Once("of_gradient", dtype, [&] {
@@ -79,15 +81,9 @@ class Nadam : public Optimizer {
       return ops::Div(scope, next_mu, OneMinus(step, ops::Mul(scope, product, next_mu)));
     });
     scalars.of_v = step.Once("of_v", dtype, [&] {
-      return ops::Reciprocal(scope, OneMinus(step, Beta2Power(step)));
+      return ops::Reciprocal(scope, OneMinus(step, step.PowerOfIteration("beta2", options_.beta2)));
     });
     return scalars;
-  }
-
-  // average := beta average + (1 - beta) x, as average -= (1 - beta)(average - x).
-  Output Average(Step& step, const Scope& scope, const Variable& average, Output x, const std::string& name, double beta) {
-    const Output rate = step.Constant("one_minus_" + name, 1 - beta, step.dtype(average));
-    return ops::AssignSub(scope, average, ops::Mul(scope, ops::Sub(scope, average, x), rate));
   }
 
   AdamOptions options_;
