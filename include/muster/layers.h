@@ -18,19 +18,19 @@ enum class ConvPadding : uint8_t { kSame, kValid, kSameResnet };
 enum class LayerActivation : uint8_t { kLinear, kRelu, kTanh };
 
 struct BatchNormConfig {
-  double decay = 0.999;    // of the running averages
+  double decay = 0.999;  // of the running averages
   double epsilon = 0.001;
-  bool scale = false;      // whether there is a gamma
+  bool scale = false;  // whether there is a gamma
 };
 
 struct ConvOptions {
-  std::array<int64_t, 2> strides{1, 1};   // height, width
+  std::array<int64_t, 2> strides{1, 1};  // height, width
   ConvPadding padding = ConvPadding::kSame;
   LayerActivation activation = LayerActivation::kRelu;
-  std::optional<bool> batch_norm{};       // unset: as the builder says
-  std::optional<double> bias = 0.0;       // the biases' first value; unset: no biases. Batch norm leaves no place for them
-  std::optional<double> stddev{};         // of a truncated normal; unset: variance scaling
-  Initializer kernel_initializer{};       // beats stddev
+  std::optional<bool> batch_norm{};  // unset: as the builder says
+  std::optional<double> bias = 0.0;  // the biases' first value; unset: no biases. Batch norm leaves no place for them
+  std::optional<double> stddev{};    // of a truncated normal; unset: variance scaling
+  Initializer kernel_initializer{};  // beats stddev
 };
 
 struct PoolOptions {
@@ -41,7 +41,7 @@ struct PoolOptions {
 struct AffineOptions {
   LayerActivation activation = LayerActivation::kRelu;
   double bias = 0.0;
-  std::optional<double> stddev{};         // unset: sqrt(2/inputs) before a ReLU, sqrt(1/inputs) otherwise
+  std::optional<double> stddev{};  // unset: sqrt(2/inputs) before a ReLU, sqrt(1/inputs) otherwise
 };
 
 // One layer of an inception column. kShare stands for the layer at the same height of the column before.
@@ -56,13 +56,13 @@ using Columns = std::vector<std::vector<ColumnLayer>>;
 
 struct BuilderOptions {
   DataFormat data_format = DataFormat::kNHWC;
-  bool phase_train = true;                // batch statistics, dropout
-  DType dtype = DType::kFloat32;          // of activations
-  DType variable_dtype = DType::kFloat32; // of weights, which are cast when read; float64 activations imply float64
-  bool dropout = true;                    // false: dropout is the identity even in training
-  bool update_moving_averages = true;     // false: training leaves the running averages alone (towers after the first)
+  bool phase_train = true;                 // batch statistics, dropout
+  DType dtype = DType::kFloat32;           // of activations
+  DType variable_dtype = DType::kFloat32;  // of weights, which are cast when read; float64 activations imply float64
+  bool dropout = true;                     // false: dropout is the identity even in training
+  bool update_moving_averages = true;      // false: training leaves the running averages alone (towers after the first)
   Reuse reuse = Reuse::kAuto;
-  VariableGetter get_variable{};          // empty: GetVariable with "reuse"
+  VariableGetter get_variable{};  // empty: GetVariable with "reuse"
 };
 
 // Builds layers and names them as tf_cnn_benchmarks' ConvNetBuilder does, so that variables get the names of its
@@ -102,8 +102,7 @@ class ModelBuilder {
   }
 
   // The layers that "body" adds go into a variable scope of this name; the counters run on.
-  template <typename Body>
-  auto Within(std::string_view name, Body body) {
+  template <typename Body> auto Within(std::string_view name, Body body) {
     ScopeGuard guard(this, scope_.WithVariableScope(name));
     return body();
   }
@@ -137,7 +136,8 @@ class ModelBuilder {
     Scope outer_;
   };
 
-  Variable MakeVariable(std::string_view name, DType dtype, const Shape& shape, Initializer initializer, bool trainable);
+  Variable MakeVariable(std::string_view name, DType dtype, const Shape& shape, Initializer initializer,
+                        bool trainable);
   // A weight as the activations' type.
   Output Weight(std::string_view name, const Shape& shape, Initializer initializer);
   // Statistics and their parameters stay float32 beside half-precision activations.

@@ -21,12 +21,13 @@ Output L2LossOfVariables(const Scope& scope, const std::vector<Variable>& variab
 // How weight decay enters a tower's loss. tf_cnn_benchmarks computes it on one tower only and multiplies it by the number
 // of towers, so that their mean is right.
 struct WeightDecay {
-  double rate = 0;        // 0: none
+  double rate = 0;  // 0: none
   int num_towers = 1;
   bool single_op = false;
 };
 // base_loss + num_towers * rate * L2LossOfVariables(variables); base_loss itself if there is nothing to add.
-Output AddWeightDecay(const Scope& scope, Output base_loss, const std::vector<Variable>& variables, const WeightDecay& decay);
+Output AddWeightDecay(const Scope& scope, Output base_loss, const std::vector<Variable>& variables,
+                      const WeightDecay& decay);
 
 // The number (float32 scalar) of rows of logits whose label is among the k largest.
 Output TopKCorrect(const Scope& scope, Output logits, Output labels, int k);

@@ -14,27 +14,27 @@ namespace muster {
 
 // What a data set means to a model.
 struct DatasetInfo {
-  std::string name;              // "imagenet", "cifar10", "mnist"
-  int num_classes = 0;           // imagenet and cifar10 have one class more than their labels, as in tf_cnn_benchmarks
+  std::string name;     // "imagenet", "cifar10", "mnist"
+  int num_classes = 0;  // imagenet and cifar10 have one class more than their labels, as in tf_cnn_benchmarks
   int64_t train_images = 0, validation_images = 0;
   int channels = 3;
 };
 
 // What a model's own learning rate depends on.
 struct RateContext {
-  double images_per_step = 0;    // of all towers (and of all tasks, where the mode counts them)
+  double images_per_step = 0;  // of all towers (and of all tasks, where the mode counts them)
   int64_t train_images = 0;
-  int summed_towers = 1;         // towers whose gradients are added, not averaged (--variable_update=replicated)
-  double resnet_base_lr = 0;     // --resnet_base_lr; 0: the model's
+  int summed_towers = 1;      // towers whose gradients are added, not averaged (--variable_update=replicated)
+  double resnet_base_lr = 0;  // --resnet_base_lr; 0: the model's
 };
 
 // One row of the zoo.
 struct Model {
-  std::string name;              // as --model spells it
+  std::string name;  // as --model spells it
   std::string dataset;
-  std::string printed_name;      // as the information block prints it
-  int image_size = 0;            // height and width
-  int default_batch_size = 0;    // per device
+  std::string printed_name;    // as the information block prints it
+  int image_size = 0;          // height and width
+  int default_batch_size = 0;  // per device
   double learning_rate = 0.005;
   double fp16_loss_scale = 128;
   // The layers between the images, in the builder's format, and the last dense layer.
@@ -62,26 +62,28 @@ Output BuildLogits(ModelBuilder& builder, const Model& model, Output images, int
 
 struct TowerOptions {
   BuilderOptions layers;
-  int num_classes = 0;           // 0: the data set's
+  int num_classes = 0;  // 0: the data set's
   WeightDecay weight_decay;
   double label_smoothing = 0;
-  double loss_scale = 1;         // the loss is multiplied by it before differentiation, the gradients divided afterwards
+  double loss_scale = 1;  // the loss is multiplied by it before differentiation, the gradients divided afterwards
 };
 
 // One copy of a model on one device, from images and labels to gradients.
 struct Tower {
   Output logits;
-  Output base_loss;                    // cross entropy
-  Output total_loss;                   // with weight decay
-  Output top_1_correct, top_5_correct; // counts over the batch, float32
-  std::vector<Variable> variables;     // trainable, in creation order
-  std::vector<Output> gradients;       // of total_loss, unscaled, one per variable
-  std::vector<NodeId> update_ops;      // of running averages
+  Output base_loss;                     // cross entropy
+  Output total_loss;                    // with weight decay
+  Output top_1_correct, top_5_correct;  // counts over the batch, float32
+  std::vector<Variable> variables;      // trainable, in creation order
+  std::vector<Output> gradients;        // of total_loss, unscaled, one per variable
+  std::vector<NodeId> update_ops;       // of running averages
 };
 
 // images as above (cast to the builder's dtype if need be), labels int32 or int64 [batch].
-Tower BuildTrainingTower(const Scope& scope, const Model& model, Output images, Output labels, const TowerOptions& options);
+Tower BuildTrainingTower(const Scope& scope, const Model& model, Output images, Output labels,
+                         const TowerOptions& options);
 // The same without dropout, batch statistics and gradients; it shares the variables of a training tower of this graph.
-Tower BuildEvaluationTower(const Scope& scope, const Model& model, Output images, Output labels, const TowerOptions& options);
+Tower BuildEvaluationTower(const Scope& scope, const Model& model, Output images, Output labels,
+                           const TowerOptions& options);
 
 }  // namespace muster

@@ -13,8 +13,8 @@ namespace muster {
 // A learning rate: a number, or a scalar of any floating type that the graph computes (see schedule.h).
 class LearningRate {
  public:
-  LearningRate(double value) : value_(value) {}    // NOLINT: a number is a rate
-  LearningRate(Output output) : output_(output) {} // NOLINT
+  LearningRate(double value) : value_(value) {}     // NOLINT: a number is a rate
+  LearningRate(Output output) : output_(output) {}  // NOLINT
   // The rate as a scalar of this type.
   Output As(const Scope& scope, DType dtype) const;
 
@@ -39,7 +39,8 @@ class Optimizer {
   Optimizer& operator=(const Optimizer&) = delete;
 
   // d(loss)/d(variable) for each of "variables" (default: all trainable ones of the graph).
-  std::vector<GradientAndVariable> ComputeGradients(const Scope& scope, Output loss, std::vector<Variable> variables = {}) const;
+  std::vector<GradientAndVariable> ComputeGradients(const Scope& scope, Output loss,
+                                                    std::vector<Variable> variables = {}) const;
   // Updates each variable that has a gradient, then adds one to global_step (int64) if it is valid. The node is done when
   // everything is. Throws InvalidArgument if no variable has a gradient.
   NodeId ApplyGradients(const Scope& scope, const std::vector<GradientAndVariable>& gradients, Output global_step = {});

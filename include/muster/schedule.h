@@ -74,11 +74,12 @@ struct InverseTime {
 // A rule, and what tf_cnn_benchmarks puts around it: a floor, and a linear warm-up to start with. A value; it can be
 // evaluated for one step, or built into a graph, by the same formula.
 struct Schedule {
-  std::variant<schedules::Constant, schedules::Exponential, schedules::Piecewise, schedules::Polynomial, schedules::Cosine,
-               schedules::CosineRestarts, schedules::LinearCosine, schedules::NaturalExp, schedules::InverseTime>
+  std::variant<schedules::Constant, schedules::Exponential, schedules::Piecewise, schedules::Polynomial,
+               schedules::Cosine, schedules::CosineRestarts, schedules::LinearCosine, schedules::NaturalExp,
+               schedules::InverseTime>
       rule;
-  double minimum_rate = 0;     // the rule's rate is never below this
-  int64_t warmup_steps = 0;    // before this step the rate is warmup_rate * s / warmup_steps
+  double minimum_rate = 0;   // the rule's rate is never below this
+  int64_t warmup_steps = 0;  // before this step the rate is warmup_rate * s / warmup_steps
   double warmup_rate = 0;
 };
 

@@ -67,7 +67,8 @@ int64_t MultiplyAdds(const Graph& graph, const Node& node) {
       return ConvMultiplyAdds(node.outputs[0].shape, graph.shape(node.inputs[1]), node.attr<ConvAttrs>().data_format);
     case OpKind::kConv2DBackpropInput:  // (filter, dy)
     case OpKind::kDepthwiseConv2dNativeBackpropInput:
-      return ConvMultiplyAdds(graph.shape(node.inputs[1]), graph.shape(node.inputs[0]), node.attr<ConvAttrs>().data_format);
+      return ConvMultiplyAdds(graph.shape(node.inputs[1]), graph.shape(node.inputs[0]),
+                              node.attr<ConvAttrs>().data_format);
     case OpKind::kConv2DBackpropFilter:  // (x, dy)
     case OpKind::k_FusedConv2DBackpropFilter:
     case OpKind::kDepthwiseConv2dNativeBackpropFilter:

@@ -25,12 +25,12 @@ std::vector<NodeId> Ancestors(const Graph& graph, const std::vector<NodeId>& of)
 
 // One row of a model's table.
 struct LayerSummary {
-  std::string name;              // scope of the layer: "cg/conv0"
-  std::string device;            // requested by its first operation; empty: none
-  TensorDesc output;             // of its last operation
+  std::string name;    // scope of the layer: "cg/conv0"
+  std::string device;  // requested by its first operation; empty: none
+  TensorDesc output;   // of its last operation
   int num_ops = 0;
-  int64_t parameters = 0;        // trainable elements
-  int64_t other_values = 0;      // elements of other variables
+  int64_t parameters = 0;    // trainable elements
+  int64_t other_values = 0;  // elements of other variables
   int64_t multiply_adds = 0;
   int64_t float_ops = 0;
   int64_t activation_bytes = 0;  // of all outputs, but for variables, constants and views

@@ -42,7 +42,8 @@ Output AlexnetCifar(ModelBuilder& b, Output x) {
 }
 
 Schedule AlexnetCifarSchedule(const Model& model, const RateContext& context) {
-  const auto decay_steps = static_cast<int64_t>(100.0 * static_cast<double>(context.train_images) / context.images_per_step);
+  const auto decay_steps =
+      static_cast<int64_t>(100.0 * static_cast<double>(context.train_images) / context.images_per_step);
   return {schedules::Exponential{model.learning_rate, decay_steps, 0.1, true}};
 }
 

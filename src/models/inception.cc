@@ -49,9 +49,9 @@ Output V3E(ModelBuilder& b, Output x, const ColumnLayer& pool) {
 
 Output V4Stem(ModelBuilder& b, Output x) {
   x = b.InceptionModule(x, "incept_v4_sa", {{MaxPoolHalf()}, {ConvHalf(96)}});
-  x = b.InceptionModule(x, "incept_v4_sb",
-                        {{Conv(64, 1, 1), ConvValid(96, 3, 1)},
-                         {Conv(64, 1, 1), Conv(64, 7, 1), Conv(64, 1, 7), ConvValid(96, 3, 1)}});
+  x = b.InceptionModule(
+      x, "incept_v4_sb",
+      {{Conv(64, 1, 1), ConvValid(96, 3, 1)}, {Conv(64, 1, 1), Conv(64, 7, 1), Conv(64, 1, 7), ConvValid(96, 3, 1)}});
   return b.InceptionModule(x, "incept_v4_sc", {{ConvHalf(192)}, {MaxPoolHalf()}});
 }
 

@@ -117,8 +117,10 @@ const DatasetInfo& FindDataset(std::string_view name) {
   static const std::vector<DatasetInfo> datasets = MakeDatasets();
   for (const DatasetInfo& dataset : datasets)
     if (dataset.name == CanonicalDataset(name)) return dataset;
-  throw InvalidArgument(fmt::format("Invalid dataset name '{}'; known are imagenet, synthetic, cifar10, mnist, fashion-mnist "
-                                    "and idx:FOLDER", name));
+  throw InvalidArgument(
+      fmt::format("Invalid dataset name '{}'; known are imagenet, synthetic, cifar10, mnist, fashion-mnist "
+                  "and idx:FOLDER",
+                  name));
 }
 
 }  // namespace muster

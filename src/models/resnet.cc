@@ -21,8 +21,9 @@ Output Residual(ModelBuilder& b, Output x, int64_t depth, int64_t stride, bool s
   const Strides strides{stride, stride}, none{1, 1};
   const int64_t narrow = depth / 4;
   x = b.Conv(x, narrow, 1, 1, {.strides = stride_on_3x3 ? none : strides, .batch_norm = true, .bias = {}});
-  x = b.Conv(x, narrow, 3, 3,
-             {.strides = stride_on_3x3 ? strides : none, .padding = ConvPadding::kSameResnet, .batch_norm = true, .bias = {}});
+  x = b.Conv(
+      x, narrow, 3, 3,
+      {.strides = stride_on_3x3 ? strides : none, .padding = ConvPadding::kSameResnet, .batch_norm = true, .bias = {}});
   return b.Conv(x, depth, 1, 1, {.activation = LayerActivation::kLinear, .batch_norm = normalize_last, .bias = {}});
 }
 

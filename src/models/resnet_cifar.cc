@@ -35,7 +35,8 @@ Output ResnetCifar(ModelBuilder& b, Output x, int blocks, ResnetVersion version)
 }
 
 Schedule ResnetCifarSchedule(const Model&, const RateContext& context) {
-  const auto steps_per_epoch = static_cast<int64_t>(static_cast<double>(context.train_images) / context.images_per_step);
+  const auto steps_per_epoch =
+      static_cast<int64_t>(static_cast<double>(context.train_images) / context.images_per_step);
   schedules::Piecewise rule{{}, {0.1, 0.01, 0.001, 0.0002}};
   for (int64_t epoch : {82, 123, 300}) rule.boundaries.push_back(steps_per_epoch * epoch);
   return {rule};

@@ -20,7 +20,8 @@ Output Unscaled(const Scope& scope, Output gradient, double loss_scale) {
   return ops::Mul(scope, gradient, CastTo(scope, factor, scope.dtype(gradient)));
 }
 
-std::vector<Output> TowerGradients(const Scope& scope, Output loss, const std::vector<Variable>& variables, double loss_scale) {
+std::vector<Output> TowerGradients(const Scope& scope, Output loss, const std::vector<Variable>& variables,
+                                   double loss_scale) {
   std::vector<Output> refs(variables.begin(), variables.end());
   if (loss_scale == 1) return Gradients(scope, loss, refs);
   const Output factor = ops::ScalarLike(scope.Named("loss_scale"), loss_scale, scope.dtype(loss));
@@ -50,14 +51,16 @@ Tower BuildForward(const Scope& scope, const Model& model, Output images, Output
 
 Output BuildLogits(ModelBuilder& builder, const Model& model, Output images, int num_classes) {
   return builder.Within("cg", [&] {
-    if (builder.options().data_format == DataFormat::kNCHW) images = ops::Transpose(builder.scope(), images, {0, 3, 1, 2});
+    if (builder.options().data_format == DataFormat::kNCHW)
+      images = ops::Transpose(builder.scope(), images, {0, 3, 1, 2});
     const Output top = model.layers(builder, images);
     const Output logits = builder.Affine(top, num_classes, {.activation = LayerActivation::kLinear});
     return CastTo(builder.scope(), logits, LossDType(builder.options().dtype));
   });
 }
 
-Tower BuildTrainingTower(const Scope& scope, const Model& model, Output images, Output labels, const TowerOptions& options) {
+Tower BuildTrainingTower(const Scope& scope, const Model& model, Output images, Output labels,
+                         const TowerOptions& options) {
   TowerOptions training = options;
   training.layers.phase_train = true;
   Tower tower = BuildForward(scope, model, images, labels, training);
@@ -65,7 +68,8 @@ Tower BuildTrainingTower(const Scope& scope, const Model& model, Output images, 
   return tower;
 }
 
-Tower BuildEvaluationTower(const Scope& scope, const Model& model, Output images, Output labels, const TowerOptions& options) {
+Tower BuildEvaluationTower(const Scope& scope, const Model& model, Output images, Output labels,
+                           const TowerOptions& options) {
   TowerOptions evaluation = options;
   evaluation.layers.phase_train = false;
   return BuildForward(scope, model, images, labels, evaluation);

@@ -27,9 +27,15 @@ Output ModelBuilder::InceptionModule(Output x, std::string_view name, const Colu
       for (size_t i = 0; i < column.size(); ++i) {
         const ColumnLayer& layer = column[i];
         switch (layer.kind) {
-          case ColumnLayer::Kind::kConv: top = Conv(top, layer.filters, layer.height, layer.width, ConvOptionsOf(layer)); break;
-          case ColumnLayer::Kind::kMaxPool: top = MaxPool(top, layer.height, layer.width, PoolOptionsOf(layer)); break;
-          case ColumnLayer::Kind::kAvgPool: top = AvgPool(top, layer.height, layer.width, PoolOptionsOf(layer)); break;
+          case ColumnLayer::Kind::kConv:
+            top = Conv(top, layer.filters, layer.height, layer.width, ConvOptionsOf(layer));
+            break;
+          case ColumnLayer::Kind::kMaxPool:
+            top = MaxPool(top, layer.height, layer.width, PoolOptionsOf(layer));
+            break;
+          case ColumnLayer::Kind::kAvgPool:
+            top = AvgPool(top, layer.height, layer.width, PoolOptionsOf(layer));
+            break;
           case ColumnLayer::Kind::kShare:
             if (i >= left.size()) throw InvalidArgument("an inception column shares a layer that its neighbour lacks");
             top = left[i];

@@ -24,17 +24,23 @@ Output ScaleAndShift(const Scope& scope, Output x, double scale, double shift, D
 
 double FanFor(FanMode mode, const Fans& fans) {
   switch (mode) {
-    case FanMode::kFanIn: return fans.in;
-    case FanMode::kFanOut: return fans.out;
-    default: return (fans.in + fans.out) / 2;
+    case FanMode::kFanIn:
+      return fans.in;
+    case FanMode::kFanOut:
+      return fans.out;
+    default:
+      return (fans.in + fans.out) / 2;
   }
 }
 
 Initializer OfDistribution(FanDistribution distribution, double variance, int64_t seed) {
   switch (distribution) {
-    case FanDistribution::kTruncatedNormal: return TruncatedNormal(0, std::sqrt(variance) / kTruncatedStddev, seed);
-    case FanDistribution::kUntruncatedNormal: return RandomNormal(0, std::sqrt(variance), seed);
-    default: return RandomUniform(-std::sqrt(3 * variance), std::sqrt(3 * variance), seed);
+    case FanDistribution::kTruncatedNormal:
+      return TruncatedNormal(0, std::sqrt(variance) / kTruncatedStddev, seed);
+    case FanDistribution::kUntruncatedNormal:
+      return RandomNormal(0, std::sqrt(variance), seed);
+    default:
+      return RandomUniform(-std::sqrt(3 * variance), std::sqrt(3 * variance), seed);
   }
 }
 
@@ -72,12 +78,22 @@ Initializer VarianceScaling(VarianceScalingOptions options) {
   };
 }
 
-Initializer GlorotUniform(int64_t seed) { return VarianceScaling({1, FanMode::kFanAverage, FanDistribution::kUniform, seed}); }
-Initializer GlorotNormal(int64_t seed) { return VarianceScaling({1, FanMode::kFanAverage, FanDistribution::kTruncatedNormal, seed}); }
+Initializer GlorotUniform(int64_t seed) {
+  return VarianceScaling({1, FanMode::kFanAverage, FanDistribution::kUniform, seed});
+}
+Initializer GlorotNormal(int64_t seed) {
+  return VarianceScaling({1, FanMode::kFanAverage, FanDistribution::kTruncatedNormal, seed});
+}
 Initializer HeUniform(int64_t seed) { return VarianceScaling({2, FanMode::kFanIn, FanDistribution::kUniform, seed}); }
-Initializer HeNormal(int64_t seed) { return VarianceScaling({2, FanMode::kFanIn, FanDistribution::kTruncatedNormal, seed}); }
-Initializer LecunUniform(int64_t seed) { return VarianceScaling({1, FanMode::kFanIn, FanDistribution::kUniform, seed}); }
-Initializer LecunNormal(int64_t seed) { return VarianceScaling({1, FanMode::kFanIn, FanDistribution::kTruncatedNormal, seed}); }
+Initializer HeNormal(int64_t seed) {
+  return VarianceScaling({2, FanMode::kFanIn, FanDistribution::kTruncatedNormal, seed});
+}
+Initializer LecunUniform(int64_t seed) {
+  return VarianceScaling({1, FanMode::kFanIn, FanDistribution::kUniform, seed});
+}
+Initializer LecunNormal(int64_t seed) {
+  return VarianceScaling({1, FanMode::kFanIn, FanDistribution::kTruncatedNormal, seed});
+}
 
 Fans ComputeFans(const Shape& shape) {
   const int rank = shape.rank();
@@ -85,7 +101,8 @@ Fans ComputeFans(const Shape& shape) {
   if (rank == 1) return {static_cast<double>(shape[0]), static_cast<double>(shape[0])};
   double receptive_field = 1;
   for (int axis = 0; axis < rank - 2; ++axis) receptive_field *= static_cast<double>(shape[axis]);
-  return {receptive_field * static_cast<double>(shape[rank - 2]), receptive_field * static_cast<double>(shape[rank - 1])};
+  return {receptive_field * static_cast<double>(shape[rank - 2]),
+          receptive_field * static_cast<double>(shape[rank - 1])};
 }
 
 }  // namespace muster::initializers

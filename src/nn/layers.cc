@@ -38,7 +38,8 @@ std::string ModelBuilder::CountedName(std::string_view kind) {
 Variable ModelBuilder::MakeVariable(std::string_view name, DType dtype, const Shape& shape, Initializer initializer,
                                     bool trainable) {
   const VariableSpec spec{name, dtype, shape, std::move(initializer), trainable};
-  Variable variable = options_.get_variable ? options_.get_variable(scope_, spec) : GetVariable(scope_, spec, options_.reuse);
+  Variable variable =
+      options_.get_variable ? options_.get_variable(scope_, spec) : GetVariable(scope_, spec, options_.reuse);
   if (trainable) trainable_variables_.push_back(variable);
   return variable;
 }
@@ -67,12 +68,14 @@ Output ModelBuilder::Convolution(Output x, Output kernel, const ConvOptions& opt
 Output ModelBuilder::Conv(Output x, int64_t filters, int64_t height, int64_t width, const ConvOptions& options) {
   return Within(CountedName("conv"), [&] {
     Output y = Within("conv2d", [&] {
-      return Convolution(x, Weight("kernel", {height, width, channels(x), filters}, KernelInitializer(options)), options);
+      return Convolution(x, Weight("kernel", {height, width, channels(x), filters}, KernelInitializer(options)),
+                         options);
     });
     if (options.batch_norm.value_or(use_batch_norm_)) {
       y = BatchNorm(y, batch_norm_config_);
     } else if (options.bias) {
-      y = ops::BiasAdd(scope_, y, Weight("biases", {filters}, initializers::Constant(*options.bias)), options_.data_format);
+      y = ops::BiasAdd(scope_, y, Weight("biases", {filters}, initializers::Constant(*options.bias)),
+                       options_.data_format);
     }
     return Activate(y, options.activation);
   });
@@ -81,7 +84,8 @@ Output ModelBuilder::Conv(Output x, int64_t filters, int64_t height, int64_t wid
 Output ModelBuilder::Affine(Output x, int64_t units, const AffineOptions& options) {
   return Within(CountedName("affine"), [&] {
     const int64_t inputs = channels(x);
-    Output weights = Weight("weights", {inputs, units}, initializers::TruncatedNormal(0, AffineStddev(options, inputs)));
+    Output weights =
+        Weight("weights", {inputs, units}, initializers::TruncatedNormal(0, AffineStddev(options, inputs)));
     Output biases = Weight("biases", {units}, initializers::Constant(options.bias));
     return Activate(ops::BiasAdd(scope_, ops::MatMul(scope_, x, weights), biases), options.activation);
   });
@@ -89,9 +93,12 @@ Output ModelBuilder::Affine(Output x, int64_t units, const AffineOptions& option
 
 Output ModelBuilder::Activate(Output x, LayerActivation activation) {
   switch (activation) {
-    case LayerActivation::kRelu: return ops::Relu(scope_, x);
-    case LayerActivation::kTanh: return ops::Tanh(scope_, x);
-    default: return x;
+    case LayerActivation::kRelu:
+      return ops::Relu(scope_, x);
+    case LayerActivation::kTanh:
+      return ops::Tanh(scope_, x);
+    default:
+      return x;
   }
 }
 

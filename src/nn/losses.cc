@@ -25,7 +25,9 @@ Output SoftmaxCrossEntropyMean(const Scope& outer, Output logits, Output labels,
   return ops::Mean(scope.Named("xentropy_mean"), ops::SoftmaxCrossEntropyWithLogits(scope, logits, targets));
 }
 
-bool HasWeightDecay(std::string_view variable_name) { return variable_name.find("batchnorm") == std::string_view::npos; }
+bool HasWeightDecay(std::string_view variable_name) {
+  return variable_name.find("batchnorm") == std::string_view::npos;
+}
 
 Output L2LossOfVariables(const Scope& outer, const std::vector<Variable>& variables, bool single_op) {
   const Scope scope = outer.WithName("l2_loss");
@@ -47,13 +49,15 @@ Output AddWeightDecay(const Scope& scope, Output base_loss, const std::vector<Va
   Output l2 = L2LossOfVariables(scope, variables, decay.single_op);
   if (!l2.is_valid()) return base_loss;
   const DType dtype = scope.dtype(l2);
-  const Output scaled = ops::Mul(scope, l2, ops::ScalarLike(scope.Named("weight_decay"), decay.num_towers * decay.rate, dtype));
+  const Output scaled =
+      ops::Mul(scope, l2, ops::ScalarLike(scope.Named("weight_decay"), decay.num_towers * decay.rate, dtype));
   return ops::Add(scope.Named("total_loss"), base_loss, scaled);
 }
 
 Output TopKCorrect(const Scope& outer, Output logits, Output labels, int k) {
   const Scope scope = outer.WithName(k == 1 ? "top_1" : "top_k");
-  const Output predictions = scope.dtype(logits) == DType::kFloat32 ? logits : ops::Cast(scope, logits, DType::kFloat32);
+  const Output predictions =
+      scope.dtype(logits) == DType::kFloat32 ? logits : ops::Cast(scope, logits, DType::kFloat32);
   return ops::Sum(scope, ops::Cast(scope, ops::InTopK(scope, predictions, labels, k), DType::kFloat32));
 }
 

@@ -51,7 +51,8 @@ std::vector<GradientAndVariable> Optimizer::ComputeGradients(const Scope& scope,
   return pairs;
 }
 
-NodeId Optimizer::ApplyGradients(const Scope& outer, const std::vector<GradientAndVariable>& gradients, Output global_step) {
+NodeId Optimizer::ApplyGradients(const Scope& outer, const std::vector<GradientAndVariable>& gradients,
+                                 Output global_step) {
   const std::vector<GradientAndVariable> pairs = WithGradient(gradients);
   if (pairs.empty()) throw InvalidArgument(fmt::format("{} optimizer: the loss depends on no variable", name_));
   const Scope scope = outer.WithName(name_);
@@ -63,7 +64,8 @@ NodeId Optimizer::ApplyGradients(const Scope& outer, const std::vector<GradientA
   done.insert(done.end(), finished.begin(), finished.end());
   if (global_step.is_valid()) {
     const Scope last = scope.WithControlDependencies(done).ColocatedWith(global_step.node);
-    done.push_back(ops::AssignAdd(last, global_step, ops::ScalarLike(scope.Named("one"), 1, scope.dtype(global_step))).node);
+    done.push_back(
+        ops::AssignAdd(last, global_step, ops::ScalarLike(scope.Named("one"), 1, scope.dtype(global_step))).node);
   }
   return ops::Group(scope.Named("step"), done);
 }
@@ -101,8 +103,8 @@ Output Optimizer::Step::CastTo(Output x, DType dtype) const {
   return scope_.dtype(x) == dtype ? x : ops::Cast(scope_, x, dtype);
 }
 
-Variable Optimizer::Step::MakeState(const std::string& name, DType dtype, const Shape& shape, const Initializer& initializer,
-                                    const Variable& beside) {
+Variable Optimizer::Step::MakeState(const std::string& name, DType dtype, const Shape& shape,
+                                    const Initializer& initializer, const Variable& beside) {
   const Scope scope = scope_.WithoutName().WithoutControlDependencies().ColocatedWith(beside.ref.node);
   const std::string free_name = FreeName(*scope.graph(), name);
   return GetVariable(scope, {free_name, dtype, shape, initializer, false});
@@ -143,7 +145,8 @@ NodeId Optimizer::Step::AdvanceIteration() {
 }
 
 Output Optimizer::Step::PowerOfIteration(const std::string& name, double base) {
-  return Once(name + "_power", kStateDType, [&] { return ops::Pow(scope_, Constant(name, base, kStateDType), Iteration()); });
+  return Once(name + "_power", kStateDType,
+              [&] { return ops::Pow(scope_, Constant(name, base, kStateDType), Iteration()); });
 }
 
 Output Optimizer::Step::UpdateAverage(const Scope& scope, const Variable& average, Output x, Output rate) const {

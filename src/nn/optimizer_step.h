@@ -35,7 +35,9 @@ class Optimizer::Step {
 
   // The slot of a variable, made when it is first asked for.
   Variable Slot(const Variable& variable, const std::string& slot, const Initializer& initializer);
-  Variable ZeroSlot(const Variable& variable, const std::string& slot) { return Slot(variable, slot, initializers::Zeros()); }
+  Variable ZeroSlot(const Variable& variable, const std::string& slot) {
+    return Slot(variable, slot, initializers::Zeros());
+  }
 
   // Scalar state beside the first variable.
   Variable Shared(const std::string& name, double initial);
@@ -52,8 +54,7 @@ class Optimizer::Step {
   Output UpdateAverage(const Scope& scope, const Variable& average, Output x, Output rate) const;
 
   // Any scalar that "make" builds, once per step and type: key names it.
-  template <typename Make>
-  Output Once(const std::string& key, DType dtype, Make make) {
+  template <typename Make> Output Once(const std::string& key, DType dtype, Make make) {
     Output& cached = cache_[{key, dtype}];
     if (!cached.is_valid()) cached = make();
     return cached;

@@ -36,7 +36,8 @@ class NumberMath {
 };
 
 void CheckDecaySteps(int64_t steps) {
-  if (steps < 1) throw InvalidArgument(fmt::format("learning-rate schedule: decay steps must be at least 1, got {}", steps));
+  if (steps < 1)
+    throw InvalidArgument(fmt::format("learning-rate schedule: decay steps must be at least 1, got {}", steps));
 }
 
 void CheckRule(const schedules::Constant&) {}
@@ -46,15 +47,12 @@ void CheckRule(const schedules::CosineRestarts& rule) {
 }
 void CheckRule(const schedules::Piecewise& rule) {
   if (rule.rates.size() != rule.boundaries.size() + 1)
-    throw InvalidArgument(fmt::format("learning-rate schedule: {} boundaries need {} rates, got {}", rule.boundaries.size(),
-                                      rule.boundaries.size() + 1, rule.rates.size()));
+    throw InvalidArgument(fmt::format("learning-rate schedule: {} boundaries need {} rates, got {}",
+                                      rule.boundaries.size(), rule.boundaries.size() + 1, rule.rates.size()));
   if (!std::is_sorted(rule.boundaries.begin(), rule.boundaries.end()))
     throw InvalidArgument("learning-rate schedule: the boundaries must ascend");
 }
-template <typename Rule>
-void CheckRule(const Rule& rule) {
-  CheckDecaySteps(rule.decay_steps);
-}
+template <typename Rule> void CheckRule(const Rule& rule) { CheckDecaySteps(rule.decay_steps); }
 
 }  // namespace
 

@@ -38,10 +38,13 @@ std::vector<Variable> TrainableVariables(const Graph& graph) {
   return variables;
 }
 
-const std::string& VariableName(const Graph& graph, const Variable& variable) { return graph.node(variable.ref.node).name; }
+const std::string& VariableName(const Graph& graph, const Variable& variable) {
+  return graph.node(variable.ref.node).name;
+}
 
 Variable GlobalStep(const Scope& scope) {
-  return GetVariable(scope.WithoutName(), {"global_step", DType::kInt64, {}, initializers::Zeros(), false}, Reuse::kAuto);
+  return GetVariable(scope.WithoutName(), {"global_step", DType::kInt64, {}, initializers::Zeros(), false},
+                     Reuse::kAuto);
 }
 
 }  // namespace muster

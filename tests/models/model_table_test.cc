@@ -20,10 +20,12 @@ using testing::GoldenJson;
 
 // The models that Muster promises.
 const std::map<std::string, std::vector<std::string>> kPromised{
-    {"imagenet", {"trivial", "lenet", "alexnet", "overfeat", "vgg11", "vgg16", "vgg19", "googlenet", "inception3", "inception4",
-                  "resnet50", "resnet50_v1.5", "resnet50_v2", "resnet101", "resnet101_v2", "resnet152", "resnet152_v2"}},
-    {"cifar10", {"trivial", "alexnet", "resnet20", "resnet20_v2", "resnet32", "resnet32_v2", "resnet44", "resnet44_v2",
-                 "resnet56", "resnet56_v2", "resnet110", "resnet110_v2"}}};
+    {"imagenet",
+     {"trivial", "lenet", "alexnet", "overfeat", "vgg11", "vgg16", "vgg19", "googlenet", "inception3", "inception4",
+      "resnet50", "resnet50_v1.5", "resnet50_v2", "resnet101", "resnet101_v2", "resnet152", "resnet152_v2"}},
+    {"cifar10",
+     {"trivial", "alexnet", "resnet20", "resnet20_v2", "resnet32", "resnet32_v2", "resnet44", "resnet44_v2", "resnet56",
+      "resnet56_v2", "resnet110", "resnet110_v2"}}};
 
 // What a model's graphs with one image hold.
 struct Built {
@@ -46,9 +48,11 @@ std::unique_ptr<Built> Build(const Model& model, DataFormat format, int64_t batc
 
 std::map<std::string, int> CountLayers(const Graph& graph, Output logits) {
   const std::map<OpKind, std::string> names{
-      {OpKind::kConv2D, "conv"}, {OpKind::kDepthwiseConv2dNative, "depthwise_conv"}, {OpKind::kMatMul, "dense"},
-      {OpKind::kFusedBatchNorm, "batch_norm"}, {OpKind::kMaxPool, "max_pool"}, {OpKind::kAvgPool, "avg_pool"},
-      {OpKind::kLRN, "lrn"}, {OpKind::kConcat, "concat"}, {OpKind::kRelu, "relu"}, {OpKind::kBiasAdd, "bias_add"}};
+      {OpKind::kConv2D, "conv"},      {OpKind::kDepthwiseConv2dNative, "depthwise_conv"},
+      {OpKind::kMatMul, "dense"},     {OpKind::kFusedBatchNorm, "batch_norm"},
+      {OpKind::kMaxPool, "max_pool"}, {OpKind::kAvgPool, "avg_pool"},
+      {OpKind::kLRN, "lrn"},          {OpKind::kConcat, "concat"},
+      {OpKind::kRelu, "relu"},        {OpKind::kBiasAdd, "bias_add"}};
   std::map<std::string, int> counts;
   for (const auto& [kind, name] : names) counts[name] = 0;
   for (NodeId id : Ancestors(graph, {logits.node}))
@@ -143,7 +147,8 @@ TEST(GoldenModels, EveryPromisedModelIsThePublicProgramsInBothDataFormats) {
       ExpectFacts(model, expected);
       for (DataFormat format : {DataFormat::kNHWC, DataFormat::kNCHW}) {
         const auto built = Build(model, format);
-        EXPECT_EQ(ExpectVariables(built->graph, expected["trainable_variables"], true), expected["trainable_parameters"]);
+        EXPECT_EQ(ExpectVariables(built->graph, expected["trainable_variables"], true),
+                  expected["trainable_parameters"]);
         EXPECT_EQ(ExpectVariables(built->graph, expected["other_variables"], false), expected["other_values"]);
         EXPECT_EQ(CountLayers(built->graph, built->training.logits),
                   (expected["layer_counts"].get<std::map<std::string, int>>()));

@@ -53,23 +53,20 @@ std::unique_ptr<Optimizer> OptimizerNamed(const std::string& name, double rate) 
   if (is("nadam")) return NadamOptimizer(rate, {0.9, 0.999, 1e-7});
   if (is("adagrad_acc")) return AdagradOptimizer(rate, NumberAfter(name, "_acc", 0.1));
   if (is("adadelta")) return AdadeltaOptimizer(rate, NumberAfter(name, "_rho", 0.95), NumberAfter(name, "_eps", 1e-8));
-  if (is("ftrl"))
-    return FtrlOptimizer(rate, {.l1 = NumberAfter(name, "_l1_", 0), .l2 = NumberAfter(name, "_l2_", 0)});
+  if (is("ftrl")) return FtrlOptimizer(rate, {.l1 = NumberAfter(name, "_l1_", 0), .l2 = NumberAfter(name, "_l2_", 0)});
   if (is("proximal_sgd"))
     return ProximalGradientDescentOptimizer(rate, NumberAfter(name, "_l1_", 0), NumberAfter(name, "_l2_", 0));
   if (is("lars")) return LarsNamed(name, rate);
   throw Unimplemented("no optimizer for the golden row " + name);
 }
 
-template <typename T>
-Tensor Row(const json& values) {
+template <typename T> Tensor Row(const json& values) {
   const std::vector<T> numbers = values;
   return Tensor::Of<T>(Shape{static_cast<int64_t>(numbers.size())}, std::span<const T>(numbers));
 }
 
 // One variable that is updated from gradients fed in.
-template <typename T>
-class Fixture {
+template <typename T> class Fixture {
  public:
   Fixture(const json& table, const std::string& backend) : backend_(backend) {
     const Tensor w0 = Row<T>(table["w0"]);
@@ -117,12 +114,14 @@ void ExpectOptimizerFollows(const json& table, const std::string& name, const st
   const double tolerance = is_exact ? 1e-9 : carries_large_column ? 2e-5 : 2e-6;
   for (size_t t = 0; t < table["gradients"].size(); ++t) {
     fixture.session_->Run({{fixture.gradient_, Row<T>(table["gradients"][t])}}, {}, {train});
-    ExpectNear<T>(fixture.session_->ReadVariable(fixture.w_), row[key][t], tolerance, is_exact ? 0 : kFloat32Step, "w after step " + std::to_string(t + 1));
+    ExpectNear<T>(fixture.session_->ReadVariable(fixture.w_), row[key][t], tolerance, is_exact ? 0 : kFloat32Step,
+                  "w after step " + std::to_string(t + 1));
   }
   if (kWide || !row.contains("final_slots_float32")) return;
   const json& slots = row["final_slots_float32"];
   for (const auto& [slot, values] : slots.items())
-    ExpectNear<T>(fixture.session_->ReadVariable(optimizer->Slot(fixture.w_, slot)), values, 2e-6, 2e-6, "slot " + slot);
+    ExpectNear<T>(fixture.session_->ReadVariable(optimizer->Slot(fixture.w_, slot)), values, 2e-6, 2e-6,
+                  "slot " + slot);
 }
 
 TEST(GoldenOptimizers, EachOneFollowsTensorFlowOnEveryBackendAndInBothPrecisions) {
@@ -142,8 +141,8 @@ TEST(GoldenOptimizers, TheMovingAverageFollowsTheWeightsThatEachStepLeaves) {
     const Variable step = GlobalStep(fixture.scope_);
     // Read before the step rises: the first update has number 0.
     const Output num_updates = ops::Cast(fixture.scope_, step, DType::kFloat32);
-    const NodeId train =
-        GradientDescentOptimizer(table["learning_rate"].get<double>())->ApplyGradients(fixture.scope_, {{fixture.gradient_, fixture.w_}}, step);
+    const NodeId train = GradientDescentOptimizer(table["learning_rate"].get<double>())
+                             ->ApplyGradients(fixture.scope_, {{fixture.gradient_, fixture.w_}}, step);
     ExponentialMovingAverage average(0.9999, num_updates);
     const NodeId update = average.Apply(fixture.scope_.WithControlDependencies({train}), {fixture.w_});
     fixture.Start();

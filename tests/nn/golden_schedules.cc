@@ -16,7 +16,8 @@ Schedule ScheduleOf(const std::string& name, const nlohmann::json& args) {
   if (is("polynomial"))
     return {schedules::Polynomial{rate, steps, args.at("end"), args.at("power"), args.value("cycle", false)}};
   if (is("cosine_restarts"))
-    return {schedules::CosineRestarts{rate, args.at("first_decay_steps"), args.at("t_mul"), args.at("m_mul"), args.at("alpha")}};
+    return {schedules::CosineRestarts{rate, args.at("first_decay_steps"), args.at("t_mul"), args.at("m_mul"),
+                                      args.at("alpha")}};
   if (is("cosine")) return {schedules::Cosine{rate, steps, args.at("alpha")}};
   if (is("linear_cosine")) return {schedules::LinearCosine{.rate = rate, .decay_steps = steps}};
   if (is("natural_exp")) return {schedules::NaturalExp{rate, steps, args.at("rate"), staircase}};

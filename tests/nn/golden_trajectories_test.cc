@@ -33,19 +33,18 @@ std::unique_ptr<Optimizer> OptimizerOf(const json& run) {
 }
 
 // A float32 or integer array as T.
-template <typename T>
-Tensor As(const Tensor& tensor) {
+template <typename T> Tensor As(const Tensor& tensor) {
   const auto values = tensor.data<float>();
   const std::vector<T> converted(values.begin(), values.end());
   return Tensor::Of<T>(tensor.shape(), std::span<const T>(converted));
 }
 
 // Number k of a stack of tensors.
-template <typename T>
-Tensor Item(const Tensor& stack, int64_t k) {
+template <typename T> Tensor Item(const Tensor& stack, int64_t k) {
   const Shape shape = stack.shape().Erased(0);
-  return Tensor::Of<T>(shape, std::span<const T>(stack.data<T>()).subspan(
-                                  static_cast<size_t>(k * shape.num_elements()), static_cast<size_t>(shape.num_elements())));
+  return Tensor::Of<T>(
+      shape, std::span<const T>(stack.data<T>())
+                 .subspan(static_cast<size_t>(k * shape.num_elements()), static_cast<size_t>(shape.num_elements())));
 }
 
 // A run's graph: loss, gradients and update of all towers on one device, and evaluation beside it.
@@ -109,8 +108,7 @@ std::string FileOf(const std::string& folder, std::string variable) {
   return "trajectories/" + folder + "/" + variable + ".npy";
 }
 
-template <typename T>
-double LargestDifference(const Tensor& a, const Tensor& golden) {
+template <typename T> double LargestDifference(const Tensor& a, const Tensor& golden) {
   const auto x = a.data<T>();
   const auto y = golden.data<float>();
   if (x.size() != y.size()) return INFINITY;
@@ -122,14 +120,13 @@ double LargestDifference(const Tensor& a, const Tensor& golden) {
   return largest;
 }
 
-template <typename T>
-void ExpectTrajectory(const json& run, const std::string& backend, const Tolerances& tolerances) {
+template <typename T> void ExpectTrajectory(const json& run, const std::string& backend, const Tolerances& tolerances) {
   const std::string name = run["name"], inputs = run["inputs_from"];
   SCOPED_TRACE(name + " on " + backend + " in " + std::string(DTypeName(DTypeOf<T>())));
   const Tensor all_images = As<T>(testing::GoldenTensor("trajectories/" + inputs + "/images.npy"));
   const Tensor all_labels = testing::GoldenTensor("trajectories/" + inputs + "/labels.npy");
   RunGraph net(run, DTypeOf<T>(), all_images.shape().Erased(0));
-  Session session(&net.graph, {.intra_op_threads = 2, .backend = backend});
+  Session session(&net.graph, {.intra_op_threads = 1, .backend = backend});
   session.Initialize();
   for (const auto& [variable, ref] : net.variables.all())
     session.WriteVariable(ref, As<T>(testing::GoldenTensor(FileOf(inputs + "/initial", variable))));
@@ -147,8 +144,9 @@ void ExpectTrajectory(const json& run, const std::string& backend, const Toleran
     if (step > 0 || !gradients_are_golden) continue;
     for (size_t i = 0; i < net.gradients.size(); ++i) {
       const std::string variable = VariableName(net.graph, net.variables.trainable()[i]);
-      EXPECT_LE(LargestDifference<T>(results[i + 1], testing::GoldenTensor(FileOf(inputs + "/gradient_step0", variable))),
-                tolerances.gradients)
+      EXPECT_LE(
+          LargestDifference<T>(results[i + 1], testing::GoldenTensor(FileOf(inputs + "/gradient_step0", variable))),
+          tolerances.gradients)
           << "gradient of " << variable;
     }
   }

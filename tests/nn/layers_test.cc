@@ -38,10 +38,10 @@ TEST_F(LayersTest, CountersNameVariablesAsThePublicCheckpointsDo) {
     x = b.Conv(x, 4, 3, 3);
     return b.Affine(b.Flatten(x), 5);
   });
-  EXPECT_THAT(VariableNames(),
-              ElementsAre("v/cg/conv0/conv2d/kernel", "v/cg/conv0/biases", "v/cg/conv1/conv2d/kernel",
-                          "v/cg/conv1/batchnorm0/gamma", "v/cg/conv1/batchnorm0/beta", "v/cg/conv1/batchnorm0/moving_mean",
-                          "v/cg/conv1/batchnorm0/moving_variance", "v/cg/affine0/weights", "v/cg/affine0/biases"));
+  EXPECT_THAT(VariableNames(), ElementsAre("v/cg/conv0/conv2d/kernel", "v/cg/conv0/biases", "v/cg/conv1/conv2d/kernel",
+                                           "v/cg/conv1/batchnorm0/gamma", "v/cg/conv1/batchnorm0/beta",
+                                           "v/cg/conv1/batchnorm0/moving_mean", "v/cg/conv1/batchnorm0/moving_variance",
+                                           "v/cg/affine0/weights", "v/cg/affine0/biases"));
 }
 
 TEST_F(LayersTest, StridedSameResnetPadsSymmetricallyAndUnstridedIsSame) {
@@ -104,8 +104,9 @@ TEST_F(LayersTest, HalfPrecisionKeepsWeightsAndStatisticsInFloat32) {
 TEST_F(LayersTest, SharedColumnsUseTheNeighboursLayerOnce) {
   ModelBuilder b(scope_, {});
   using Kind = ColumnLayer::Kind;
-  const Output y = b.InceptionModule(Images({1, 8, 8, 3}), "m",
-                                     {{{Kind::kConv, 4, 1, 1}, {Kind::kConv, 5, 3, 1}}, {{Kind::kShare}, {Kind::kConv, 6, 1, 3}}});
+  const Output y =
+      b.InceptionModule(Images({1, 8, 8, 3}), "m",
+                        {{{Kind::kConv, 4, 1, 1}, {Kind::kConv, 5, 3, 1}}, {{Kind::kShare}, {Kind::kConv, 6, 1, 3}}});
   EXPECT_EQ(graph_.shape(y), (Shape{1, 8, 8, 11}));
   EXPECT_EQ(NodesOf(OpKind::kConv2D).size(), 3u);
   EXPECT_THROW(b.InceptionModule(Images({1, 8, 8, 3}), "m", {{{Kind::kShare}}}), Error);

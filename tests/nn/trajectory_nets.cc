@@ -37,14 +37,15 @@ struct Net {
   void Move(Output average, Output batch) const {
     // The decay is a float32, as in TensorFlow.
     const double rate = 1.0 - static_cast<double>(static_cast<float>(decay));
-    const Output step = ops::Mul(scope, ops::Sub(scope, average, batch), ops::ScalarLike(scope, rate, scope.dtype(average)));
+    const Output step =
+        ops::Mul(scope, ops::Sub(scope, average, batch), ops::ScalarLike(scope, rate, scope.dtype(average)));
     updates->push_back(ops::AssignSub(scope, average, step).node);
   }
 
   Output Norm(Output x, const std::string& name) const {
     const Shape channels = scope.shape(v[name + "/beta"].ref);
-    const Output gamma = v.has(name + "/gamma") ? Output(v[name + "/gamma"])
-                                                : ops::Fill(scope, scope.dtype(x), channels, 1);
+    const Output gamma =
+        v.has(name + "/gamma") ? Output(v[name + "/gamma"]) : ops::Fill(scope, scope.dtype(x), channels, 1);
     BatchNormAttrs attrs;
     attrs.epsilon = epsilon;
     attrs.is_training = training;
@@ -101,8 +102,8 @@ Output Inception(const Net& net, Output x) {
                   {conv(x, "b1x1"), conv(conv(x, "b3a"), "b3b"), conv(conv(conv(x, "b7a"), "b7b"), "b7c"),
                    conv(net.Pool(x, OpKind::kAvgPool, 3, 1, Padding::kSame), "bp")},
                   3);
-  x = ops::Concat(net.scope,
-                  {conv(x, "red", 2, Padding::kValid), net.Pool(x, OpKind::kMaxPool, 3, 2, Padding::kValid)}, 3);
+  x = ops::Concat(net.scope, {conv(x, "red", 2, Padding::kValid), net.Pool(x, OpKind::kMaxPool, 3, 2, Padding::kValid)},
+                  3);
   return net.Dense(ops::Mean(net.scope, x, {1, 2}), "fc");
 }
 

@@ -39,8 +39,8 @@ class AdaMax : public Optimizer {
     const Variable v = step.ZeroSlot(variable, "v");
     return ops::ApplyAdaMax(step.ScopeOf(variable), variable, m, v, step.SharedAs("beta1_power", options_.beta1, dtype),
                             step.Rate(dtype), step.Constant("beta1", options_.beta1, dtype),
-                            step.Constant("beta2", options_.beta2, dtype), step.Constant("epsilon", options_.epsilon, dtype),
-                            gradient);
+                            step.Constant("beta2", options_.beta2, dtype),
+                            step.Constant("epsilon", options_.epsilon, dtype), gradient);
   }
 
   std::vector<NodeId> Finish(Step& step) override { return {step.MultiplyShared("beta1_power", options_.beta1)}; }

@@ -40,7 +40,8 @@ class ProximalGradientDescent : public Optimizer {
   NodeId ApplyOne(Step& step, Output gradient, const Variable& variable) override {
     const DType dtype = step.dtype(variable);
     return ops::ApplyProximalGradientDescent(step.ScopeOf(variable), variable, step.Rate(dtype),
-                                             step.Constant("l1", l1_, dtype), step.Constant("l2", l2_, dtype), gradient);
+                                             step.Constant("l1", l1_, dtype), step.Constant("l2", l2_, dtype),
+                                             gradient);
   }
 
  private:
@@ -49,7 +50,9 @@ class ProximalGradientDescent : public Optimizer {
 
 }  // namespace
 
-std::unique_ptr<Optimizer> GradientDescentOptimizer(LearningRate rate) { return std::make_unique<GradientDescent>(rate); }
+std::unique_ptr<Optimizer> GradientDescentOptimizer(LearningRate rate) {
+  return std::make_unique<GradientDescent>(rate);
+}
 
 std::unique_ptr<Optimizer> MomentumOptimizer(LearningRate rate, double momentum, bool use_nesterov) {
   return std::make_unique<Momentum>(rate, momentum, use_nesterov);

@@ -16,11 +16,11 @@ class Lars : public Optimizer {
     const DType dtype = step.dtype(variable);
     const Scope scope = step.ScopeOf(variable);
     const bool adapts = HasWeightDecay(VariableName(*scope.graph(), variable));
-    const Output update = adapts ? AdaptedGradient(step, scope, gradient, variable)
-                                 : ops::Mul(scope, gradient, step.Rate(dtype));
+    const Output update =
+        adapts ? AdaptedGradient(step, scope, gradient, variable) : ops::Mul(scope, gradient, step.Rate(dtype));
     // The rate is inside the momentum, so the update operation gets a rate of one.
-    return ops::ApplyMomentum(scope, variable, step.ZeroSlot(variable, "momentum"), step.Constant("one", 1, dtype), update,
-                              step.Constant("momentum", options_.momentum, dtype), options_.use_nesterov);
+    return ops::ApplyMomentum(scope, variable, step.ZeroSlot(variable, "momentum"), step.Constant("one", 1, dtype),
+                              update, step.Constant("momentum", options_.momentum, dtype), options_.use_nesterov);
   }
 
  private:
@@ -32,7 +32,8 @@ class Lars : public Optimizer {
     const Output decay = step.Constant("weight_decay", options_.weight_decay, dtype);
     const Output zero = step.Constant("zero", 0, dtype);
     const Output weight_norm = Norm(scope, variable), gradient_norm = Norm(scope, gradient);
-    const Output both = ops::LogicalAnd(scope, ops::Greater(scope, weight_norm, zero), ops::Greater(scope, gradient_norm, zero));
+    const Output both =
+        ops::LogicalAnd(scope, ops::Greater(scope, weight_norm, zero), ops::Greater(scope, gradient_norm, zero));
     const Output ratio = ops::Div(scope, ops::Mul(scope, step.Constant("eta", options_.eta, dtype), weight_norm),
                                   ops::Add(scope, gradient_norm, ops::Mul(scope, decay, weight_norm)));
     const Output trust = ops::Select(scope, both, ratio, step.Constant("one", 1, dtype));

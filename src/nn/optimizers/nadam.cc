@@ -18,11 +18,14 @@ class Nadam : public Optimizer {
   NodeId ApplyOne(Step& step, Output gradient, const Variable& variable) override {
     const DType dtype = step.dtype(variable);
     const Scope scope = step.ScopeOf(variable);
-    const Output m = step.UpdateAverage(scope, step.ZeroSlot(variable, "m"), gradient, Rest(step, "beta1", options_.beta1, dtype));
+    const Output m =
+        step.UpdateAverage(scope, step.ZeroSlot(variable, "m"), gradient, Rest(step, "beta1", options_.beta1, dtype));
     const Output v = step.UpdateAverage(scope, step.ZeroSlot(variable, "v"), ops::Square(scope, gradient),
                                         Rest(step, "beta2", options_.beta2, dtype));
     const Scalars scalars = ComputeScalars(step);
-    const auto as = [&](const char* key, Output x) { return step.Once(key, dtype, [&] { return step.CastTo(x, dtype); }); };
+    const auto as = [&](const char* key, Output x) {
+      return step.Once(key, dtype, [&] { return step.CastTo(x, dtype); });
+    };
     const Output direction = ops::Add(scope, ops::Mul(scope, gradient, as("of_gradient_cast", scalars.of_gradient)),
                                       ops::Mul(scope, m, as("of_m_cast", scalars.of_m)));
     const Output root = ops::Sqrt(scope, ops::Mul(scope, v, as("of_v_cast", scalars.of_v)));
@@ -74,12 +77,10 @@ class Nadam : public Optimizer {
       return Mu(step, ops::Mul(scope, Power(step), step.Constant("schedule_base", kScheduleBase, dtype)));
     });
     const Output product = step.Once("product", dtype, [&] { return ops::Mul(scope, MuProduct(step), mu); });
-    scalars.of_gradient = step.Once("of_gradient", dtype, [&] {
-      return ops::Div(scope, OneMinus(step, mu), OneMinus(step, product));
-    });
-    scalars.of_m = step.Once("of_m", dtype, [&] {
-      return ops::Div(scope, next_mu, OneMinus(step, ops::Mul(scope, product, next_mu)));
-    });
+    scalars.of_gradient =
+        step.Once("of_gradient", dtype, [&] { return ops::Div(scope, OneMinus(step, mu), OneMinus(step, product)); });
+    scalars.of_m = step.Once(
+        "of_m", dtype, [&] { return ops::Div(scope, next_mu, OneMinus(step, ops::Mul(scope, product, next_mu))); });
     scalars.of_v = step.Once("of_v", dtype, [&] {
       return ops::Reciprocal(scope, OneMinus(step, step.PowerOfIteration("beta2", options_.beta2)));
     });
