@@ -62,6 +62,8 @@ class Converter {
       if (DataFormat* format = FormatOf(node); format != nullptr && *format == DataFormat::kNCHW) {
         // BiasAdd of [batch, channels] has its channels last already.
         if (Is4D(id)) ConvertFormatted(id); else *format = DataFormat::kNHWC;
+      } else if (node.kind == OpKind::kTranspose) {
+        TakeTranspose(id);
       } else if (HasConvertedInput(node)) {
         if (IsElementwise(node.kind)) ConvertElementwise(id);
         else ConvertAxes(id);
@@ -80,6 +82,15 @@ class Converter {
 
   bool HasConvertedInput(const Node& node) const {
     return std::any_of(node.inputs.begin(), node.inputs.end(), [&](Output in) { return nhwc_.count(in) > 0; });
+  }
+
+  // A transpose that the user wrote may be one of ours already, or undo one.
+  void TakeTranspose(NodeId id) {
+    const Node& node = graph_.node(id);
+    const std::vector<int>& perm = node.attr<TransposeAttrs>().perm;
+    if (perm == kToNCHW) nhwc_[{id, 0}] = node.inputs[0];
+    else if (auto it = nhwc_.find(node.inputs[0]); perm == kToNHWC && it != nhwc_.end() && node.control_inputs.empty())
+      graph_.ReplaceUses({id, 0}, it->second);
   }
 
   // The NHWC form of an NCHW value: the one known, or a new transpose.

@@ -1,5 +1,7 @@
 #include "compile/pipeline.h"
 
+#include <filesystem>
+
 #include <fmt/format.h>
 
 #include "base/file.h"
@@ -8,10 +10,15 @@
 namespace muster {
 namespace {
 
-// Writes the graph after each pass as NN_name.txt when the user asked for it.
+// Writes the graph after each pass as NN_name.txt when the user asked for it; every compilation gets its own folder plan_N.
 class Dumper {
  public:
-  explicit Dumper(std::string dir) : dir_(std::move(dir)) {}
+  explicit Dumper(const std::string& dir) {
+    for (int n = 0; !dir.empty() && dir_.empty(); ++n) {
+      const std::string candidate = fmt::format("{}/plan_{}", dir, n);
+      if (!std::filesystem::exists(candidate)) CreateWritableFolder(dir_ = candidate);
+    }
+  }
   void operator()(const char* pass, const CompileGraph& graph) {
     if (!dir_.empty()) WriteFileAtomically(fmt::format("{}/{:02}_{}.txt", dir_, number_++, pass), graph.ToText());
   }

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "base/check.h"
+#include "base/interrupt.h"
 #include "muster/error.h"
 
 namespace muster {
@@ -117,6 +118,7 @@ void Executor::Replay(BoundPartition& bound, int64_t step, StepTimes* times) {
       since = now;
       phase = b.phase;
     }
+    if (Interrupted()) throw Error(Code::kCancelled, "interrupted");
     b.args.step = step;
     if (b.kernel != nullptr) b.kernel->Launch(b.args);
     else if (b.send != nullptr) b.send->Send(b.args.inputs[0]);
