@@ -1,5 +1,6 @@
 #pragma once
 
+#include <deque>
 #include <string>
 #include <utility>
 #include <vector>
@@ -67,7 +68,7 @@ class CompileGraph {
   };
 
  private:
-  std::vector<Node> nodes_;
+  std::deque<Node> nodes_;  // passes hold references while they add nodes
   std::vector<Info> info_;
 };
 
