@@ -143,6 +143,18 @@ void Executor::Run(int64_t step, const std::vector<Tensor>& feeds) {
   else if (partitions_.size() > 1) RunOnDrivers(step);
 }
 
+void Executor::RunTimed(int64_t step, std::vector<double>* seconds) {
+  MUSTER_CHECK(partitions_.size() == 1 && feed_addresses_.empty());
+  seconds->resize(partitions_[0].steps.size());
+  for (size_t s = 0; s < partitions_[0].steps.size(); ++s) {
+    BoundStep& b = partitions_[0].steps[s];
+    b.args.step = step;
+    const double start = Seconds();
+    b.kernel->Launch(b.args);
+    (*seconds)[s] += Seconds() - start;
+  }
+}
+
 void Executor::StopUnlessFinite(int fetch) {
   MUSTER_CHECK(partitions_.size() <= 1);
   const Port& port = plan_.fetches[static_cast<size_t>(fetch)];

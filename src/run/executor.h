@@ -26,6 +26,8 @@ class Executor {
 
   // Replays the plan once as step number "step". Feeds must have the plan's descriptions.
   void Run(int64_t step, const std::vector<Tensor>& feeds);
+  // Run of a plan of one partition without feeds, adding each step's seconds to "seconds" (one entry per step).
+  void RunTimed(int64_t step, std::vector<double>* seconds);
   // Copies of the fetched values of the last Run, row-major.
   std::vector<Tensor> Fetch() const;
 

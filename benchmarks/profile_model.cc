@@ -1,0 +1,82 @@
+// profile_model MODEL DATASET BATCH [STEPS]: where the time of a training step goes, by operation and by step. For
+// developers; measures one thread team on an otherwise idle machine.
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <map>
+
+#include "compile/pipeline.h"
+#include "muster/models.h"
+#include "muster/ops.h"
+#include "muster/optimizer.h"
+#include "run/executor.h"
+#include "session/local_devices.h"
+
+using namespace muster;  // NOLINT
+
+int main(int argc, char** argv) {
+  if (argc < 4) return std::fprintf(stderr, "usage: profile_model MODEL DATASET BATCH [STEPS]\n"), 2;
+  const int64_t batch = std::atoll(argv[3]);
+  const int num_steps = argc > 4 ? std::atoi(argv[4]) : 5;
+  Graph graph;
+  Scope root(&graph);
+  const Model& model = FindModel(argv[1], argv[2]);
+  Output images = ops::MakeVariable(root, "images", ops::TruncatedNormal(root, DType::kFloat32, Shape{batch, model.image_size, model.image_size, 3}), false);
+  Output labels = ops::RandomUniformInt(root, DType::kInt32, Shape{batch}, 0, FindDataset(argv[2]).num_classes - 1);
+  TowerOptions options;
+  options.weight_decay.rate = 4e-5;
+  const Tower tower = BuildTrainingTower(root, model, images, labels, options);
+  std::vector<GradientAndVariable> pairs;
+  for (size_t i = 0; i < tower.variables.size(); ++i) pairs.push_back({tower.gradients[i], tower.variables[i]});
+  std::vector<NodeId> targets = tower.update_ops;
+  targets.push_back(GradientDescentOptimizer(1e-4)->ApplyGradients(root, pairs, GlobalStep(root)));
+
+  std::vector<LocalDevice> local = MakeLocalDevices({});
+  VariableTable table;
+  CompileRequest request;
+  request.graph = &graph;
+  request.fetches = {tower.total_loss};
+  request.targets = targets;
+  request.devices = {{local[0].device->name(), local[0].kernels, local[0].caps}};
+  request.variables = &table;
+  Plan plan = Compile(request);
+  VariableMemory memory({local[0].device.get()});
+  memory.Ensure(table);
+  CompileRequest init = request;
+  init.fetches.clear();
+  init.targets.clear();
+  for (const VariableInfo& info : graph.variables()) init.targets.push_back(info.initializer);
+  Executor(Compile(init), {local[0].device.get()}, table, memory).Run(0, {});
+  Executor executor(std::move(plan), {local[0].device.get()}, table, memory);
+  std::vector<double> seconds;
+  executor.RunTimed(0, &seconds);
+  std::fill(seconds.begin(), seconds.end(), 0);
+  for (int s = 1; s <= num_steps; ++s) executor.RunTimed(s, &seconds);
+
+  const auto& steps = executor.plan().partitions[0].steps;
+  std::map<std::string, std::pair<double, int>> by_op;
+  double total = 0;
+  std::vector<size_t> order;
+  for (size_t s = 0; s < steps.size(); ++s) {
+    auto& [time, count] = by_op[std::string(OpName(steps[s].kind))];
+    time += seconds[s];
+    ++count;
+    total += seconds[s];
+    order.push_back(s);
+  }
+  std::printf("%.3f ms per step, %.1f images/s\n", total / num_steps * 1e3, batch * num_steps / total);
+  std::vector<std::pair<double, std::string>> ops_sorted;
+  for (auto& [name, value] : by_op) ops_sorted.emplace_back(value.first, name);
+  std::sort(ops_sorted.rbegin(), ops_sorted.rend());
+  for (auto& [time, name] : ops_sorted)
+    if (time / total > 0.001) std::printf("%8.3f ms %5.1f %%  %4d x %s\n", time / num_steps * 1e3, 100 * time / total, by_op[name].second, name.c_str());
+  std::sort(order.begin(), order.end(), [&](size_t a, size_t b) { return seconds[a] > seconds[b]; });
+  for (size_t i = 0; i < std::min<size_t>(20, order.size()); ++i) {
+    const Step& step = steps[order[i]];
+    std::printf("%8.3f ms  %s %s", seconds[order[i]] / num_steps * 1e3, std::string(OpName(step.kind)).c_str(), step.name.c_str());
+    for (const TensorDesc& d : step.input_descs) std::printf(" %s", d.shape.ToString().c_str());
+    std::printf("\n");
+  }
+  return 0;
+}
