@@ -42,7 +42,7 @@ function(muster_test name)
     muster_whole_test(${name} slow "Slow*:*/Slow*" "${ARG_SHARDS}" "${labels}")
   endif()
   include(GoogleTest)
-  gtest_discover_tests(${name}_test TEST_PREFIX ${name}. TEST_FILTER ${listed} DISCOVERY_TIMEOUT 60
+  gtest_discover_tests(${name}_test TEST_PREFIX ${name}. TEST_FILTER ${listed} NO_PRETTY_VALUES DISCOVERY_TIMEOUT 60
                        PROPERTIES LABELS "${labels}")
 endfunction()
 
