@@ -12,6 +12,11 @@ namespace {
 constexpr DType kAllTypes[] = {DType::kFloat32, DType::kFloat64, DType::kFloat16, DType::kBFloat16,
                                DType::kInt32,   DType::kInt64,   DType::kUInt8,   DType::kBool};
 
+// The two may be the same memory; empty tensors may have no address.
+void CopyBytes(const void* from, void* to, size_t bytes) {
+  if (bytes > 0) std::memmove(to, from, bytes);
+}
+
 template <typename T>
 T Converted(double value) {
   if constexpr (std::is_same_v<T, Float16>) return ToFloat16(static_cast<float>(value));
@@ -29,7 +34,7 @@ PreparedKernel PrepareFill(const KernelRequest& request, const DeviceCaps&) {
 PreparedKernel PrepareAssign(const KernelRequest& request, const DeviceCaps&) {
   MUSTER_CHECK(request.inputs[0].layout == request.inputs[1].layout);
   const auto bytes = static_cast<size_t>(request.inputs[0].byte_size());
-  return {MakeKernel([=](const LaunchArgs& args) { std::memmove(args.inputs[0], args.inputs[1], bytes); }), 0, {}};
+  return {MakeKernel([=](const LaunchArgs& args) { CopyBytes(args.inputs[1], args.inputs[0], bytes); }), 0, {}};
 }
 
 template <typename T, int sign>
@@ -46,7 +51,7 @@ PreparedKernel PrepareAccumulate(const KernelRequest& request, const DeviceCaps&
 
 PreparedKernel PrepareSnapshot(const KernelRequest& request, const DeviceCaps&) {
   const auto bytes = static_cast<size_t>(request.inputs[0].byte_size());
-  return {MakeKernel([=](const LaunchArgs& args) { std::memcpy(args.outputs[0], args.inputs[0], bytes); }), 0, {}};
+  return {MakeKernel([=](const LaunchArgs& args) { CopyBytes(args.inputs[0], args.outputs[0], bytes); }), 0, {}};
 }
 
 // From one form to another, by way of the plain one in the workspace when neither is plain.
@@ -56,7 +61,7 @@ PreparedKernel PrepareReorder(const KernelRequest& request, const DeviceCaps&) {
   auto launch = [=](const LaunchArgs& args) {
     const void* source = args.inputs[0];
     if (from.layout == to.layout) {
-      std::memcpy(args.outputs[0], source, bytes);
+      CopyBytes(source, args.outputs[0], bytes);
     } else if (to.layout.is_plain()) {
       from.layout.format()->Unpack(source, args.outputs[0]);
     } else if (from.layout.is_plain()) {

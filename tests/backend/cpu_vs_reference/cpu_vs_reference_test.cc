@@ -145,6 +145,33 @@ TEST_P(CpuRow, AgreesWithTheReference) {
   EXPECT_GT(tested, 0) << "no case of " << OpName(row.kind) << " has dtype " << DTypeName(row.dtype);
 }
 
+// The oracle has the same freedoms, which these cases exercise as well.
+TEST(ReferenceRow, AnyOutputMayBeUnread) {
+  for (const auto& [kind, cases] : Cases())
+    for (const OpCase& op : cases) {
+      const auto expected = RunOp(ReferenceTable(), op);
+      const size_t num_outputs = RequestFor(op).outputs.size();
+      for (size_t missing = 0; num_outputs > 1 && missing < num_outputs; ++missing) {
+        const auto actual = RunOp(ReferenceTable(), op, {.missing_output = static_cast<int>(missing)});
+        for (size_t i = 0; i < num_outputs; ++i)
+          if (i != missing) { ASSERT_EQ(ToDoubles(actual[i]), ToDoubles(expected[i])) << Describe(op); }
+      }
+    }
+}
+
+TEST(ReferenceRow, OutputsMayTakeThePlaceOfInputs) {
+  for (const auto& [kind, cases] : Cases())
+    for (const OpCase& op : cases) {
+      const auto pairs = InPlacePairs(ReferenceTable(), op);
+      if (pairs.empty()) continue;
+      const auto expected = RunOp(ReferenceTable(), op);
+      for (int i = 0; i < static_cast<int>(pairs.size()); ++i) {
+        const auto actual = RunOp(ReferenceTable(), op, {.in_place = i});
+        for (size_t j = 0; j < actual.size(); ++j) ASSERT_EQ(ToDoubles(actual[j]), ToDoubles(expected[j])) << Describe(op);
+      }
+    }
+}
+
 std::string RowName(const ::testing::TestParamInfo<KernelRow>& info) {
   return std::string(OpName(info.param.kind)) + "_" + std::string(DTypeName(info.param.dtype));
 }

@@ -121,15 +121,19 @@ std::vector<Tensor> RunOp(const KernelTable& table, const OpCase& op, const RunO
   // Output 0 of an operation with refs is the first of them.
   const size_t num_refs = static_cast<size_t>(GetOpDef(op.kind).num_refs);
   if (num_refs > 0) outputs[0] = inputs[0];
-  if (options.in_place >= 0) {
-    const auto [output, input] = prepared.in_place.at(static_cast<size_t>(options.in_place));
-    outputs.at(static_cast<size_t>(output)) = inputs.at(static_cast<size_t>(input));
-  }
   if (options.missing_output >= 0) outputs.at(static_cast<size_t>(options.missing_output)) = {};
 
   std::vector<void*> in, out;
   for (const Tensor& tensor : inputs) in.push_back(tensor.raw());
   for (const Tensor& tensor : outputs) out.push_back(tensor.is_empty() ? nullptr : tensor.raw());
+  if (options.in_place >= 0) {
+    const auto [output, input] = prepared.in_place.at(static_cast<size_t>(options.in_place));
+    const Tensor& shared = outputs.at(static_cast<size_t>(output));
+    if (shared.byte_size() != inputs.at(static_cast<size_t>(input)).byte_size())
+      throw Internal(fmt::format("{} asks to compute output {} in place of input {} of another size", OpName(op.kind), output, input));
+    std::memcpy(shared.raw(), in[static_cast<size_t>(input)], shared.byte_size());
+    in[static_cast<size_t>(input)] = shared.raw();
+  }
   const Tensor workspace = Garbage({DType::kUInt8, Shape{prepared.workspace_bytes}, {}});
   prepared.kernel->Launch({in.data(), out.data(), workspace.raw(), 0, nullptr});
   outputs.insert(outputs.end(), inputs.begin(), inputs.begin() + static_cast<long>(num_refs));
