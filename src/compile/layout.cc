@@ -32,6 +32,7 @@ class LayoutPass {
 
   void Run() {
     const std::vector<NodeId> order = graph_.TopologicalOrder();
+    uses_ = graph_.Uses();
     CollectWishes(order);
     ChooseForVariables(order);
     for (NodeId id : order) Apply(id);
@@ -103,12 +104,27 @@ class LayoutPass {
     graph_.mutable_node(id).inputs[i] = value;
   }
 
+  // Whether an update of a variable that is kept in this form reads the value.
+  bool UpdatesVariableIn(const Layout& layout, Output value) {
+    for (const Use& use : uses_[static_cast<size_t>(value.node)][static_cast<size_t>(value.index)]) {
+      const Node& reader = graph_.node(use.node);
+      if (use.input >= GetOpDef(reader.kind).num_refs && GetOpDef(reader.kind).num_refs > 0 && graph_.desc(reader.inputs[0]).layout == layout) return true;
+    }
+    return false;
+  }
+
   void Apply(NodeId id) {
     const size_t num_inputs = graph_.node(id).inputs.size();
-    if (auto wish = wishes_.find(id); wish != wishes_.end()) {
-      for (size_t i = 0; i < num_inputs; ++i) SetInput(id, i, wish->second.inputs[i]);
-      for (size_t i = 0; i < graph_.node(id).outputs.size(); ++i)
-        graph_.mutable_node(id).outputs[i].layout = wish->second.outputs[i];
+    if (auto found = wishes_.find(id); found != wishes_.end()) {
+      const LayoutWish& wish = found->second;
+      for (size_t i = 0; i < num_inputs; ++i) {
+        const bool stays_plain = wish.is_optional && graph_.desc(graph_.node(id).inputs[i]).layout.is_plain();
+        SetInput(id, i, stays_plain ? Layout() : wish.inputs[i]);
+      }
+      for (int i = 0; i < static_cast<int>(graph_.node(id).outputs.size()); ++i) {
+        const Layout& layout = wish.outputs[static_cast<size_t>(i)];
+        if (!wish.is_optional || UpdatesVariableIn(layout, {id, i})) graph_.mutable_desc({id, i}).layout = layout;
+      }
       return;
     }
     const Layout common = CommonLayout(id);
@@ -148,6 +164,7 @@ class LayoutPass {
   CompileGraph& graph_;
   const CompileRequest& request_;
   std::map<NodeId, LayoutWish> wishes_;
+  std::vector<std::vector<std::vector<Use>>> uses_;  // before this pass adds nodes
   std::map<std::pair<Output, std::string>, Output> reordered_;
 };
 

@@ -90,6 +90,9 @@ using PrepareFn = PreparedKernel (*)(const KernelRequest& request, const DeviceC
 // fixes them; Prepare is then called with layouts that the table said it accepts (plain ones are always accepted).
 struct LayoutWish {
   std::vector<Layout> inputs, outputs;
+  // Holds for variables and their gradients only: an input that comes plain stays plain, and an output takes the wished form
+  // only if an update of a variable in that form reads it.
+  bool is_optional = false;
 };
 using LayoutFn = LayoutWish (*)(const KernelRequest& request, const DeviceCaps& caps);
 

@@ -20,8 +20,8 @@ std::vector<KernelRow> CpuRows() {
       {k_FusedConv2DBackpropFilter, f32, PrepareConv, ConvLayout},
       {k_Reorder, f32, PrepareReorder},
       // matmul.cc
-      {kMatMul, f32, PrepareMatMul},
-      {k_FusedMatMul, f32, PrepareMatMul},
+      {kMatMul, f32, PrepareMatMul, MatMulLayout},
+      {k_FusedMatMul, f32, PrepareMatMul, MatMulLayout},
       // batch_norm.cc
       {kFusedBatchNorm, f32, PrepareBatchNorm},
       {kFusedBatchNormGrad, f32, PrepareBatchNormGrad},

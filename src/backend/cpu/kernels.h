@@ -11,6 +11,7 @@ LayoutWish ConvLayout(const KernelRequest& request, const DeviceCaps& caps);
 PreparedKernel PrepareReorder(const KernelRequest& request, const DeviceCaps& caps);
 
 // matmul.cc
+LayoutWish MatMulLayout(const KernelRequest& request, const DeviceCaps& caps);
 PreparedKernel PrepareMatMul(const KernelRequest& request, const DeviceCaps& caps);
 
 // batch_norm.cc

@@ -1,0 +1,77 @@
+// Whole training steps on the CPU backend (variables in oneDNN's forms, fused and coalesced) against the reference backend.
+
+#include <cmath>
+
+#include <gtest/gtest.h>
+
+#include "muster/models.h"
+#include "muster/ops.h"
+#include "muster/optimizer.h"
+#include "muster/session.h"
+
+namespace muster {
+namespace {
+
+struct Trained {
+  std::vector<float> losses;
+  std::vector<std::vector<float>> weights;
+};
+
+Trained Train(const SessionOptions& options, const char* model, const char* dataset, bool momentum, DataFormat format) {
+  Graph graph;
+  Scope root(&graph);
+  const Model& row = FindModel(model, dataset);
+  Output images = ops::RandomUniform(root, DType::kFloat32, Shape{4, row.image_size, row.image_size, 3});
+  Output labels = ops::RandomUniformInt(root, DType::kInt32, Shape{4}, 0, 10);
+  TowerOptions tower_options;
+  tower_options.layers.data_format = format;
+  tower_options.layers.dropout = false;
+  tower_options.weight_decay.rate = 1e-3;
+  const Tower tower = BuildTrainingTower(root, row, images, labels, tower_options);
+  std::vector<GradientAndVariable> pairs;
+  for (size_t i = 0; i < tower.variables.size(); ++i) pairs.push_back({tower.gradients[i], tower.variables[i]});
+  auto optimizer = momentum ? MomentumOptimizer(0.01, 0.9) : AdamOptimizer(1e-3);
+  std::vector<NodeId> targets = tower.update_ops;
+  targets.push_back(optimizer->ApplyGradients(root, pairs));
+  Session session(&graph, options);
+  auto runner = session.Prepare({}, {tower.total_loss}, targets);
+  session.Initialize();
+  Trained result;
+  for (int step = 0; step < 3; ++step) result.losses.push_back(runner->Run()[0].scalar<float>());
+  for (const Variable& v : tower.variables) {
+    const Tensor value = session.ReadVariable(v);
+    result.weights.emplace_back(value.data<float>().begin(), value.data<float>().end());
+  }
+  return result;
+}
+
+void ExpectClose(const Trained& a, const Trained& b) {
+  for (size_t s = 0; s < a.losses.size(); ++s) EXPECT_NEAR(a.losses[s], b.losses[s], 1e-4 * std::abs(a.losses[s])) << "step " << s;
+  for (size_t v = 0; v < a.weights.size(); ++v) {
+    double difference = 0, norm = 0;
+    for (size_t i = 0; i < a.weights[v].size(); ++i) {
+      difference += std::pow(a.weights[v][i] - b.weights[v][i], 2);
+      norm += std::pow(a.weights[v][i], 2);
+    }
+    EXPECT_LE(std::sqrt(difference), 2e-3 * std::sqrt(norm) + 1e-4) << "variable " << v;
+  }
+}
+
+}  // namespace
+
+TEST(BackendsAgree, OnDenseLayersWithOpaqueWeights) {
+  const Trained reference = Train({.backend = "reference"}, "lenet", "imagenet", true, DataFormat::kNHWC);
+  ExpectClose(reference, Train({}, "lenet", "imagenet", true, DataFormat::kNHWC));
+}
+
+TEST(BackendsAgree, WithAndWithoutPassesAndArena) {
+  const Trained planned = Train({}, "resnet20", "cifar10", true, DataFormat::kNHWC);
+  ExpectClose(planned, Train({.optimize = false, .use_arena = false}, "resnet20", "cifar10", true, DataFormat::kNHWC));
+}
+
+TEST(BackendsAgree, OnAdamSweepsOverPaddedMemory) {
+  const Trained reference = Train({.backend = "reference"}, "alexnet", "cifar10", false, DataFormat::kNHWC);
+  ExpectClose(reference, Train({}, "alexnet", "cifar10", false, DataFormat::kNHWC));
+}
+
+}  // namespace muster
