@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/process_memory.h"
 #include "bench/loop.h"
 #include "bench/train_graph.h"
 #include "muster/session.h"
@@ -32,9 +33,11 @@ class ModelRunner final : public StepRunner {
     runner_ = session_->Prepare({built_->learning_rate}, built_->fetches, built_->targets);
     Check(runner_->stats().peak_bytes);
     if (NanStops(params_, own_)) runner_->StopUnlessFinite(0);
-    session_->Initialize();
     PreparedRun prepared;
-    prepared.planned_peak_bytes = runner_->stats().peak_bytes;
+    // What the program holds already: the graph, the plan and the machine code of its kernels.
+    const ProcessMemory held = ReadProcessMemoryExactly();
+    prepared.planned_peak_bytes = runner_->stats().peak_bytes + std::max<int64_t>(held.anonymous, 0) + std::max<int64_t>(held.shared, 0);
+    session_->Initialize();
     prepared.num_threads = session_->num_threads();
     prepared.libraries = Session::Libraries();
     return prepared;

@@ -14,7 +14,7 @@ namespace muster::bench {
 
 // What the engine knows once the model is compiled, before the first step.
 struct PreparedRun {
-  int64_t planned_peak_bytes = 0;  // of this process' devices together: arenas, variables, slots, inputs
+  int64_t planned_peak_bytes = 0;  // plan of all devices, and what the program holds besides
   int64_t num_threads = 0;         // compute threads in use
   std::vector<std::pair<std::string, std::string>> libraries;  // name, version: {"oneDNN", "3.2.0"}
 };
