@@ -112,13 +112,4 @@ MachineFacts ReadMachineFacts() {
   return facts;
 }
 
-ProcessMemory ReadProcessMemory() {
-  const std::string status = ReadSystemFile("/proc/self/status");
-  ProcessMemory memory;
-  memory.peak_resident_bytes = Bytes(Field(status, "VmHWM"));
-  memory.file_resident_bytes = Bytes(Field(status, "RssFile"));
-  memory.peak_bytes = std::max<int64_t>(0, memory.peak_resident_bytes - memory.file_resident_bytes);
-  return memory;
-}
-
 }  // namespace muster::bench

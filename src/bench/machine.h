@@ -25,14 +25,4 @@ struct MachineFacts {
 
 MachineFacts ReadMachineFacts();
 
-// Memory of this process, from /proc/self/status. "peak_bytes" is what the process itself took: the resident size at
-// its highest less the pages of files (binary and libraries).
-struct ProcessMemory {
-  int64_t peak_bytes = 0;
-  int64_t peak_resident_bytes = 0;
-  int64_t file_resident_bytes = 0;
-};
-
-ProcessMemory ReadProcessMemory();
-
 }  // namespace muster::bench

@@ -149,9 +149,9 @@ std::string ResultJson(const BenchParams& params, const OwnParams& own, const De
   json["written"] = UtcTimestamp();
   AddFigures(json, params, derived, record);
   json["planned_peak_bytes"] = record.prepared.planned_peak_bytes;
-  json["measured_peak_bytes"] = record.memory.peak_bytes;
-  json["peak_resident_bytes"] = record.memory.peak_resident_bytes;
-  json["file_resident_bytes"] = record.memory.file_resident_bytes;
+  json["measured_peak_bytes"] = PeakOwnBytes(record.memory);
+  json["peak_resident_bytes"] = record.memory.peak_resident;
+  json["file_resident_bytes"] = record.memory.file;
   json["prepare_seconds"] = record.prepare_seconds;
   json["elapsed_seconds"] = record.elapsed_seconds;
   json["mean_seconds"] = SplitJson(record.timed);

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "bench/derived.h"
+#include "base/process_memory.h"
 #include "bench/machine.h"
 #include "bench/step_runner.h"
 
