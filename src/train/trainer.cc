@@ -28,20 +28,23 @@ Trainer::Trainer(TrainStep& step, const data::TrainBatches& train, const data::E
 TrainResult Trainer::Run() {
   result_ = {.target_accuracy = options_.target_accuracy, .first_step_at_seconds = clock_.Seconds()};
   for (Hook* hook : hooks_) hook->Begin(CurrentProgress());
-  data::Prefetcher input(train_, {.threads = options_.prefetch_threads, .depth = options_.prefetch_depth});
-  Outcome outcome = Outcome::kEpochsDone;
-  for (int64_t evaluation = 1; result_.steps < total_steps_; ++evaluation) {
-    if (!TrainUntil(StepOfEvaluation(evaluation), input) || !Evaluate(input)) {
-      outcome = Outcome::kInterrupted;
-      break;
-    }
-    if (result_.time_to_accuracy()) {
-      outcome = Outcome::kTargetReached;
-      break;
-    }
+  Outcome outcome = Outcome::kInterrupted;
+  try {
+    outcome = TrainToTheEnd();
+  } catch (const Error& error) {
+    if (error.code() != Code::kCancelled || !options_.interrupted()) throw;
   }
   Finish(outcome);
   return result_;
+}
+
+Outcome Trainer::TrainToTheEnd() {
+  data::Prefetcher input(train_, {.threads = options_.prefetch_threads, .depth = options_.prefetch_depth});
+  for (int64_t evaluation = 1; result_.steps < total_steps_; ++evaluation) {
+    if (!TrainUntil(StepOfEvaluation(evaluation), input) || !Evaluate(input)) return Outcome::kInterrupted;
+    if (result_.time_to_accuracy()) return Outcome::kTargetReached;
+  }
+  return Outcome::kEpochsDone;
 }
 
 // The step that evaluation "number" (from 1) follows: the one that completes its share of epochs.

@@ -19,7 +19,8 @@ struct TrainerOptions {
   bool check_nan = true;           // a loss that is not finite is an error
   int prefetch_threads = 1;
   int prefetch_depth = 3;
-  std::function<bool()> interrupted = [] { return false; };  // polled between steps
+  // Polled between steps. A step may also end early because of it, by throwing Error{Cancelled}; it then does not count.
+  std::function<bool()> interrupted = [] { return false; };
 };
 
 // The loop: steps over the training batches; evaluations of all test images; stops at the target, after the last epoch,
@@ -35,6 +36,7 @@ class Trainer {
 
  private:
   int64_t StepOfEvaluation(int64_t number) const;
+  Outcome TrainToTheEnd();
   bool TrainUntil(int64_t step, data::Prefetcher& input);
   void OneStep(const data::Batch& batch);
   void CheckFinite(double loss);

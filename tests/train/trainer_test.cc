@@ -108,6 +108,18 @@ TEST_F(TrainerTest, AnInterruptEndsItAfterTheCurrentStepWithTheResultSoFar) {
   EXPECT_EQ(hook_.events.back(), "end");
 }
 
+TEST_F(TrainerTest, AStepThatGivesUpBecauseOfAnInterruptDoesNotCount) {
+  bool interrupted = false;
+  step_.loss = [&](int64_t step) -> double {
+    if (step < 4) return 1;
+    interrupted = true;
+    throw Error(Code::kCancelled, "interrupted");
+  };
+  const TrainResult result = Run({.num_epochs = 50, .interrupted = [&] { return interrupted; }});
+  EXPECT_EQ(result.outcome, Outcome::kInterrupted);
+  EXPECT_EQ(result.steps, 4);
+}
+
 TEST_F(TrainerTest, AnInterruptDuringEvaluationDropsTheUnfinishedEvaluation) {
   const TrainResult result = Run({.num_epochs = 50, .interrupted = [&] { return step_.evaluated.size() >= 2; }});
   EXPECT_EQ(result.outcome, Outcome::kInterrupted);
