@@ -9,6 +9,7 @@
 #include <cmath>
 
 #include "backend/reference/reference_rows.h"
+#include "base/check.h"
 
 namespace muster {
 namespace {
@@ -20,6 +21,7 @@ struct BatchNorm {
 
 BatchNorm Describe(const KernelRequest& request, const Shape& x) {
   BatchNorm bn{request.attr<BatchNormAttrs>(), 0, x[x.rank() - 1]};
+  MUSTER_CHECK(bn.attrs.data_format == DataFormat::kNHWC);
   bn.rows = bn.channels == 0 ? 0 : x.num_elements() / bn.channels;
   // The plain kinds have neither; their nodes may still carry the fields.
   if (request.kind == OpKind::kFusedBatchNorm || request.kind == OpKind::kFusedBatchNormGrad) {

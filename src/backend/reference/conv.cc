@@ -9,6 +9,7 @@
 
 #include "backend/reference/product.h"
 #include "backend/reference/reference_rows.h"
+#include "base/check.h"
 #include "graph/ops/window.h"
 
 namespace muster {
@@ -181,11 +182,18 @@ void SumPixels(const ConvGeometry& g, const T* dy, double* sum, T* db) {
   for (int64_t oc = 0; oc < g.out_channels; ++oc) db[oc] = static_cast<T>(sum[oc]);
 }
 
+// The geometry of a request; kernels see NHWC only, by an earlier pass of the compiler.
+ConvGeometry GeometryOf(const KernelRequest& request, const Shape& x, const Shape& filter) {
+  const auto& attrs = request.attr<ConvAttrs>();
+  MUSTER_CHECK(attrs.data_format == DataFormat::kNHWC);
+  return Conv2DGeometry(x, filter, attrs);
+}
+
 template <typename T>
 PreparedKernel PrepareForward(const KernelRequest& request, const DeviceCaps&) {
   const auto& attrs = request.attr<ConvAttrs>();
   const bool fused = request.kind == OpKind::k_FusedConv2D;
-  auto launch = [g = Conv2DGeometry(request.in(0), request.in(1), attrs), fused,
+  auto launch = [g = GeometryOf(request, request.in(0), request.in(1)), fused,
                  activation = fused ? attrs.activation : Activation::kNone](const LaunchArgs& args) {
     ForEachGroup(g, [&](const Group& group) {
       ConvForward(group, args.in<T>(0), args.in<T>(1), fused ? args.in<T>(2) : nullptr, activation, args.workspace, args.out<T>(0));
@@ -196,7 +204,7 @@ PreparedKernel PrepareForward(const KernelRequest& request, const DeviceCaps&) {
 
 template <typename T>
 PreparedKernel PrepareBackpropInput(const KernelRequest& request, const DeviceCaps&) {
-  const ConvGeometry g = Conv2DGeometry(request.out(0), request.in(0), request.attr<ConvAttrs>());
+  const ConvGeometry g = GeometryOf(request, request.out(0), request.in(0));
   auto launch = [g, rows = PhasesOf(g.h), cols = PhasesOf(g.w)](const LaunchArgs& args) {
     ForEachGroup(g, [&](const Group& group) {
       for (const Phase& row : rows)
@@ -209,7 +217,7 @@ PreparedKernel PrepareBackpropInput(const KernelRequest& request, const DeviceCa
 
 template <typename T>
 PreparedKernel PrepareBackpropFilter(const KernelRequest& request, const DeviceCaps&) {
-  const ConvGeometry g = Conv2DGeometry(request.in(0), request.out(0), request.attr<ConvAttrs>());
+  const ConvGeometry g = GeometryOf(request, request.in(0), request.out(0));
   const bool fused = request.kind == OpKind::k_FusedConv2DBackpropFilter;
   auto launch = [g, fused](const LaunchArgs& args) {
     const T *x = args.in<T>(0), *dy = args.in<T>(1);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "backend/reference/reference_rows.h"
+#include "base/check.h"
 #include "graph/ops/window.h"
 
 namespace muster {
@@ -91,13 +92,20 @@ void BackpropFilter(const Depthwise& d, const T* x, const T* dy, double* sum, T*
     }
 }
 
+// Kernels see NHWC only, by an earlier pass of the compiler.
+Depthwise Describe(const KernelRequest& request, const Shape& x, const Shape& filter) {
+  const auto& attrs = request.attr<ConvAttrs>();
+  MUSTER_CHECK(attrs.data_format == DataFormat::kNHWC);
+  return {DepthwiseGeometry(x, filter, attrs)};
+}
+
 PreparedKernel WithSums(const ConvGeometry& g, std::unique_ptr<Kernel> kernel) {
   return {std::move(kernel), std::max(g.in_channels, g.out_channels) * static_cast<int64_t>(sizeof(double)), {}};
 }
 
 template <typename T>
 PreparedKernel PrepareForward(const KernelRequest& request, const DeviceCaps&) {
-  const Depthwise d{DepthwiseGeometry(request.in(0), request.in(1), request.attr<ConvAttrs>())};
+  const Depthwise d = Describe(request, request.in(0), request.in(1));
   return WithSums(d.g, MakeKernel([d](const LaunchArgs& args) {
     Forward(d, args.in<T>(0), args.in<T>(1), static_cast<double*>(args.workspace), args.out<T>(0));
   }));
@@ -105,7 +113,7 @@ PreparedKernel PrepareForward(const KernelRequest& request, const DeviceCaps&) {
 
 template <typename T>
 PreparedKernel PrepareBackpropInput(const KernelRequest& request, const DeviceCaps&) {
-  const Depthwise d{DepthwiseGeometry(request.out(0), request.in(0), request.attr<ConvAttrs>())};
+  const Depthwise d = Describe(request, request.out(0), request.in(0));
   return WithSums(d.g, MakeKernel([d](const LaunchArgs& args) {
     BackpropInput(d, args.in<T>(0), args.in<T>(1), static_cast<double*>(args.workspace), args.out<T>(0));
   }));
@@ -113,7 +121,7 @@ PreparedKernel PrepareBackpropInput(const KernelRequest& request, const DeviceCa
 
 template <typename T>
 PreparedKernel PrepareBackpropFilter(const KernelRequest& request, const DeviceCaps&) {
-  const Depthwise d{DepthwiseGeometry(request.in(0), request.out(0), request.attr<ConvAttrs>())};
+  const Depthwise d = Describe(request, request.in(0), request.out(0));
   return WithSums(d.g, MakeKernel([d](const LaunchArgs& args) {
     BackpropFilter(d, args.in<T>(0), args.in<T>(1), static_cast<double*>(args.workspace), args.out<T>(0));
   }));

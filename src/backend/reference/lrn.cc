@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "backend/reference/reference_rows.h"
+#include "base/check.h"
 
 namespace muster {
 namespace {
@@ -52,6 +53,7 @@ void Backward(const Lrn& lrn, const T* dy, const T* x, const T* y, double* s, T*
 Lrn Describe(const KernelRequest& request) {
   const Shape& shape = request.in(0);
   Lrn lrn{request.attr<LRNAttrs>(), 0, shape[shape.rank() - 1]};
+  MUSTER_CHECK(lrn.attrs.data_format == DataFormat::kNHWC);
   lrn.rows = lrn.channels == 0 ? 0 : shape.num_elements() / lrn.channels;
   return lrn;
 }

@@ -3,6 +3,7 @@
 
 #include "backend/reference/product.h"
 #include "backend/reference/reference_rows.h"
+#include "base/check.h"
 #include "plan/kernel.h"
 
 namespace muster {
@@ -65,14 +66,16 @@ PreparedKernel PrepareMatMul(const KernelRequest& request, const DeviceCaps&) {
 struct ChannelRows {
   int64_t rows, channels;
 };
-ChannelRows RowsOf(const Shape& shape) {
+ChannelRows RowsOf(const KernelRequest& request) {
+  const Shape& shape = request.in(0);
+  MUSTER_CHECK(request.attr<BiasAddAttrs>().data_format == DataFormat::kNHWC || shape.rank() == 2);
   const int64_t channels = shape[shape.rank() - 1];
   return {channels == 0 ? 0 : shape.num_elements() / channels, channels};
 }
 
 template <typename T>
 PreparedKernel PrepareBiasAdd(const KernelRequest& request, const DeviceCaps&) {
-  const ChannelRows view = RowsOf(request.in(0));
+  const ChannelRows view = RowsOf(request);
   auto launch = [=](const LaunchArgs& args) {
     const T *x = args.in<T>(0), *bias = args.in<T>(1);
     T* y = args.out<T>(0);
@@ -84,7 +87,7 @@ PreparedKernel PrepareBiasAdd(const KernelRequest& request, const DeviceCaps&) {
 
 template <typename T>
 PreparedKernel PrepareBiasAddGrad(const KernelRequest& request, const DeviceCaps&) {
-  const ChannelRows view = RowsOf(request.in(0));
+  const ChannelRows view = RowsOf(request);
   auto launch = [=](const LaunchArgs& args) {
     const T* dy = args.in<T>(0);
     double* sum = static_cast<double*>(args.workspace);

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "backend/reference/reference_rows.h"
+#include "base/check.h"
 #include "graph/ops/window.h"
 
 namespace muster {
@@ -85,6 +86,7 @@ template <typename T>
 PreparedKernel PreparePool(const KernelRequest& request, const DeviceCaps&) {
   const auto& attrs = request.attr<PoolAttrs>();
   const OpKind kind = request.kind;
+  MUSTER_CHECK(attrs.data_format == DataFormat::kNHWC);
   const PoolGeometry g = PoolGeometryOf(kind == OpKind::kAvgPoolGrad ? request.out(0) : request.in(0), attrs);
   auto launch = [g, kind](const LaunchArgs& args) {
     auto* cells = static_cast<int64_t*>(args.workspace);
