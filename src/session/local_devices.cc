@@ -24,9 +24,15 @@ const KernelTable& TableFor(const std::string& backend) {
   throw InvalidArgument(fmt::format("unknown backend \"{}\"; known: cpu, reference", backend));
 }
 
+// Threads of a team wait for each other by spinning: far more of them than CPUs bring a machine to a halt.
+constexpr int kMostThreadsPerCpu = 4;
+
 int ThreadsPerDevice(const SessionOptions& options) {
+  const int cores = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+  if (options.intra_op_threads < 0 || options.intra_op_threads > kMostThreadsPerCpu * cores)
+    throw InvalidArgument(fmt::format("num_intra_threads is {}, but must be between 1 and {} on this machine with {} usable CPUs; 0 takes all of them",
+                                      options.intra_op_threads, kMostThreadsPerCpu * cores, cores));
   if (options.intra_op_threads > 0) return options.intra_op_threads;
-  const int cores = std::max(1u, std::thread::hardware_concurrency());
   return std::max(1, cores / std::max(1, options.num_cpu_devices));
 }
 

@@ -74,6 +74,11 @@ TEST(Session, ReadsAndUpdatesThatWaitForEachOtherInACircleAreRefused) {
   EXPECT_NE(ErrorOf([&] { session.Run({}, {read_a, read_b}); }).find("in a circle"), std::string::npos);
 }
 
+TEST(Session, ThousandsOfThreadsAreRefused) {
+  Graph graph;
+  EXPECT_NE(ErrorOf([&] { Session(&graph, {.intra_op_threads = 4096}); }).find("num_intra_threads is 4096"), std::string::npos);
+}
+
 TEST(Session, WrittenVariablesReadBack) {
   Graph graph;
   Scope root(&graph);
