@@ -69,6 +69,8 @@ class Graph {
   const Shape& shape(Output output) const { return desc(output).shape; }
   DType dtype(Output output) const { return desc(output).dtype; }
 
+  // Throws InvalidArgument unless "output" is one of this graph's.
+  void CheckExists(Output output) const;
   // The node of this name, or kNoNode.
   NodeId Find(const std::string& name) const;
   // "name" if it is free, otherwise "name_1", "name_2", … as TensorFlow counts.

@@ -32,8 +32,9 @@ class Runner {
   virtual const PlanStats& stats() const = 0;
   // The times of the last Run.
   virtual const StepTimes& times() const = 0;
-  // From now on a replay in which the fetched scalar number "fetch" is not finite ends right behind it: later steps, and so
-  // the updates of variables, do not run. One device only.
+  // From now on a replay in which the fetched scalar number "fetch" (float32 or float64) is not finite ends right behind it:
+  // what comes later, and so the updates from its gradients, does not run. Running averages of batch norm, which are updated
+  // in the forward pass, were. One device only; throws InvalidArgument otherwise.
   virtual void StopUnlessFinite(int fetch) = 0;
   // The plan as text: each device's steps with offsets, streams and channels.
   virtual std::string PlanText() const = 0;

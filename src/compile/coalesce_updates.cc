@@ -2,21 +2,16 @@
 // are one sweep over memory: a single step with the sum of their elements.
 
 #include <algorithm>
+#include <set>
 
 #include "compile/passes.h"
+#include "compile/update_ops.h"
+#include "graph/op_def.h"
 
 namespace muster {
 namespace {
 
-bool IsUpdate(OpKind kind) {
-  switch (kind) {
-    case OpKind::kApplyGradientDescent: case OpKind::kApplyMomentum: case OpKind::kApplyRMSProp: case OpKind::kApplyCenteredRMSProp:
-    case OpKind::kApplyAdam: case OpKind::kApplyAdaMax: case OpKind::kApplyAdagrad: case OpKind::kApplyAdadelta: case OpKind::kApplyFtrl:
-    case OpKind::kApplyProximalGradientDescent:
-      return true;
-    default: return false;
-  }
-}
+bool IsUpdate(OpKind kind) { return GradientInputOf(kind) >= 0; }
 
 bool SamePlace(const Place& a, const Place& b) { return a.region == b.region && a.index == b.index && a.offset == b.offset; }
 
@@ -34,6 +29,7 @@ class Coalescer {
       size_t end = begin + 1;
       if (IsUpdate(old[begin].kind))
         while (end < old.size() && old[end].kind == old[begin].kind) ++end;
+      if (!AreIndependent(old, begin, end)) end = begin + 1;
       if (end - begin > 1)
         std::sort(old.begin() + static_cast<long>(begin), old.begin() + static_cast<long>(end),
                   [&](const Step& a, const Step& b) { return Position(a.inputs[0]) < Position(b.inputs[0]); });
@@ -50,9 +46,21 @@ class Coalescer {
  private:
   int Position(const Place& variable) const { return position_[static_cast<size_t>(variable.index)]; }
 
-  // A scalar that all members read.
-  static bool IsShared(const Step& a, const Step& b, size_t input) {
-    return input > 0 && a.input_descs[input].shape.rank() == 0 && SamePlace(a.inputs[input], b.inputs[input]);
+  // Variables, slots and the gradient are arrays, of whatever rank; the other inputs are scalars.
+  static bool IsArray(const Step& step, size_t input) {
+    return static_cast<int>(input) < GetOpDef(step.kind).num_refs || static_cast<int>(input) == GradientInputOf(step.kind);
+  }
+
+  // Whether the steps may run in any order: none reads a variable that another writes, and none writes one twice.
+  static bool AreIndependent(const std::vector<Step>& steps, size_t begin, size_t end) {
+    std::set<int> written;
+    for (size_t s = begin; s < end; ++s)
+      for (int i = 0; i < GetOpDef(steps[s].kind).num_refs; ++i)
+        if (!written.insert(steps[s].inputs[static_cast<size_t>(i)].index).second) return false;
+    for (size_t s = begin; s < end; ++s)
+      for (size_t i = static_cast<size_t>(GetOpDef(steps[s].kind).num_refs); i < steps[s].inputs.size(); ++i)
+        if (steps[s].inputs[i].region == Region::kVariable && written.count(steps[s].inputs[i].index) > 0) return false;
+    return true;
   }
 
   // Whether the memory of "next" begins where that of "place" ends.
@@ -63,6 +71,8 @@ class Coalescer {
     const auto& a = variables_.entry(place.index);
     const auto& b = variables_.entry(next.index);
     if (a.device != b.device || a.chunk != b.chunk) return false;
+    if (a.chunk >= 0) return a.offset + AlignUp(bytes) == b.offset;
+    // Neither has memory yet: they will lie side by side if they are neighbours in the order of memory.
     for (int i = Position(place) + 1; i < Position(next); ++i)
       if (variables_.entry(variables_.memory_order()[static_cast<size_t>(i)]).device == a.device) return false;
     return Position(place) < Position(next);
@@ -72,7 +82,9 @@ class Coalescer {
     if (step.kind != next.kind || !(step.attrs == next.attrs) || step.inputs.size() != next.inputs.size()) return false;
     for (size_t i = 0; i < next.inputs.size(); ++i) {
       if (next.input_descs[i].dtype != step.input_descs[i].dtype) return false;
-      if (!IsShared(step, next, i) && !IsContiguous(step.inputs[i], step.input_descs[i].byte_size(), next.inputs[i])) return false;
+      const bool continues = IsArray(step, i) ? IsContiguous(step.inputs[i], step.input_descs[i].byte_size(), next.inputs[i])
+                                              : SamePlace(step.inputs[i], next.inputs[i]);
+      if (!continues) return false;
     }
     return true;
   }
@@ -82,7 +94,7 @@ class Coalescer {
     for (size_t s = begin; s + 1 < end; ++s) bytes += AlignUp(steps[s].input_descs[0].byte_size());
     Step merged = std::move(steps[begin]);
     for (size_t i = 0; i < merged.inputs.size(); ++i) {
-      if (IsShared(merged, steps[end - 1], i)) continue;
+      if (!IsArray(merged, i)) continue;
       const DType dtype = merged.input_descs[i].dtype;
       merged.input_descs[i] = {dtype, Shape{bytes / static_cast<int64_t>(SizeOf(dtype))}, {}};
     }

@@ -7,11 +7,30 @@
 #include <fmt/format.h>
 
 #include "graph/op_def.h"
+#include "muster/error.h"
 
 namespace muster {
 namespace {
 
 constexpr int64_t kOrderSpacing = 1 << 16;  // room for nodes that passes insert
+
+bool IsFullyFed(const Graph& graph, NodeId id, const std::vector<Output>& feeds) {
+  const int count = static_cast<int>(graph.node(id).outputs.size());
+  for (int i = 0; i < count; ++i)
+    if (std::find(feeds.begin(), feeds.end(), Output{id, i}) == feeds.end()) return false;
+  return count > 0;
+}
+
+void CheckFeeds(const Graph& graph, const std::vector<Output>& feeds) {
+  for (size_t i = 0; i < feeds.size(); ++i) {
+    graph.CheckExists(feeds[i]);
+    const Node& node = graph.node(feeds[i].node);
+    if (std::find(feeds.begin(), feeds.begin() + static_cast<long>(i), feeds[i]) != feeds.begin() + static_cast<long>(i))
+      throw InvalidArgument(fmt::format("{} is fed twice", node.name));
+    if (node.kind == OpKind::kVariable)
+      throw InvalidArgument(fmt::format("{} is a variable, which cannot be fed; write it with Session::WriteVariable", node.name));
+  }
+}
 
 std::vector<bool> Needed(const Graph& graph, const std::vector<Output>& feeds, const std::vector<Output>& fetches,
                          const std::vector<NodeId>& targets) {
@@ -24,6 +43,7 @@ std::vector<bool> Needed(const Graph& graph, const std::vector<Output>& feeds, c
     if (id < 0 || id >= graph.num_nodes()) throw InvalidArgument("a fetch or target is not in this session's graph");
     if (needed[static_cast<size_t>(id)]) continue;
     needed[static_cast<size_t>(id)] = true;
+    if (IsFullyFed(graph, id, feeds)) continue;
     for (Output input : graph.node(id).inputs)
       if (std::find(feeds.begin(), feeds.end(), input) == feeds.end()) stack.push_back(input.node);
     for (NodeId control : graph.node(id).control_inputs) stack.push_back(control);
@@ -36,6 +56,8 @@ std::vector<bool> Needed(const Graph& graph, const std::vector<Output>& feeds, c
 CompileGraph::CompileGraph(const Graph& graph, const std::vector<Output>& fed, const std::vector<Output>& fetched,
                            const std::vector<NodeId>& wanted)
     : seed(static_cast<uint64_t>(graph.seed())) {
+  CheckFeeds(graph, fed);
+  for (Output fetch : fetched) graph.CheckExists(fetch);
   std::vector<bool> needed = Needed(graph, fed, fetched, wanted);
   std::vector<NodeId> here(static_cast<size_t>(graph.num_nodes()), kNoNode);
   std::vector<Output> fed_here(fed.size());
@@ -59,9 +81,8 @@ CompileGraph::CompileGraph(const Graph& graph, const std::vector<Output>& fed, c
   };
   for (NodeId id = 0; id < graph.num_nodes(); ++id) {
     if (!needed[static_cast<size_t>(id)]) continue;
-    const bool is_fed = std::any_of(fed.begin(), fed.end(), [&](Output f) { return f.node == id; });
+    if (IsFullyFed(graph, id, fed)) continue;
     Node node = graph.node(id);
-    if (is_fed && node.outputs.size() == 1) continue;
     if (node.kind == OpKind::kPlaceholder)
       throw InvalidArgument(fmt::format("placeholder {} ({}) is needed but not fed", node.name, node.outputs[0].ToString()));
     node.id = size();
@@ -122,6 +143,18 @@ void CompileGraph::MoveControlUses(NodeId from, NodeId to) {
     if (target == from) target = to;
 }
 
+bool CompileGraph::MayFuse(const std::vector<NodeId>& members) const {
+  return std::all_of(members.begin(), members.end(),
+                     [&](NodeId id) { return node(id).control_inputs.empty() && device(id) == device(members[0]); });
+}
+
+void CompileGraph::ReplaceMembers(const std::vector<NodeId>& members, NodeId fused) {
+  for (NodeId member : members) {
+    MoveControlUses(member, fused);
+    Remove(member);
+  }
+}
+
 void CompileGraph::RemoveUnused() {
   std::vector<bool> used(static_cast<size_t>(size()), false);
   std::vector<NodeId> stack(targets);
@@ -149,6 +182,21 @@ std::vector<std::vector<std::vector<Use>>> CompileGraph::Uses() const {
     }
   }
   return uses;
+}
+
+std::vector<Use> CompileGraph::Readers(Output o) const {
+  std::vector<Use> readers;
+  for (NodeId id = 0; id < size(); ++id) {
+    if (!is_live(id)) continue;
+    const std::vector<Output>& inputs = node(id).inputs;
+    for (int i = 0; i < static_cast<int>(inputs.size()); ++i)
+      if (inputs[static_cast<size_t>(i)] == o) readers.push_back({id, i});
+  }
+  return readers;
+}
+
+std::vector<NodeId> CompileGraph::ReadAfter(Output value, NodeId reader) const {
+  return VariableBehind(value) == kNoNode ? std::vector<NodeId>{} : node(reader).control_inputs;
 }
 
 bool CompileGraph::IsFetched(Output o) const { return std::find(fetches.begin(), fetches.end(), o) != fetches.end(); }

@@ -45,17 +45,26 @@ class CompileGraph {
   // Control edges from "from" become edges from "to".
   void MoveControlUses(NodeId from, NodeId to);
   void Remove(NodeId id) { info_[static_cast<size_t>(id)].live = false; }
+  // Whether these nodes may become one: on one device, and none waits for something of its own.
+  bool MayFuse(const std::vector<NodeId>& members) const;
+  // Removes the members of a fusion; what waited for one of them waits for the fused node.
+  void ReplaceMembers(const std::vector<NodeId>& members, NodeId fused);
   // Drops live nodes that nothing needs any more.
   void RemoveUnused();
 
   // Readers of each output of each node: uses[node][output].
   std::vector<std::vector<std::vector<Use>>> Uses() const;
+  // Live readers of one output. Reads every node: for passes that change the graph as they go.
+  std::vector<Use> Readers(Output o) const;
   bool IsFetched(Output o) const;
+  // What a node that is put between "value" and "reader" must wait for, so that a variable is read when the reader wanted it:
+  // the reader's control inputs if a variable is behind the value, else nothing.
+  std::vector<NodeId> ReadAfter(Output value, NodeId reader) const;
   // Live nodes so that inputs and control inputs come first; ties in "order".
   std::vector<NodeId> TopologicalOrder() const;
   std::string ToText() const;
 
-  std::vector<Output> feeds;      // as nodes here; an invalid Output where a feed is not needed
+  std::vector<Output> feeds;      // as placeholders here, also those that turn out not to be needed
   std::vector<Output> fetches;
   std::vector<NodeId> targets;
   uint64_t seed = 0;

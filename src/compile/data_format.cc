@@ -98,6 +98,9 @@ class Converter {
     auto it = nhwc_.find(value);
     if (it != nhwc_.end()) return it->second;
     const NodeId t = graph_.Add(OpKind::kTranspose, graph_.node(value.node).name + "/nhwc", {value}, TransposeAttrs{kToNHWC}, near);
+    const std::vector<NodeId> after = graph_.ReadAfter(value, near);
+    graph_.mutable_node(t).control_inputs = after;
+    if (!after.empty()) return {t, 0};  // a read at a given moment: not for others
     return nhwc_[value] = Output{t, 0};
   }
 

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 
 #include "compile/passes.h"
 
@@ -17,26 +18,15 @@ class BatchNormFuser {
   }
 
  private:
-  std::vector<Use> Readers(Output o) const {
-    std::vector<Use> readers;
-    for (NodeId id = 0; id < graph_.size(); ++id) {
-      if (!graph_.is_live(id)) continue;
-      const auto& inputs = graph_.node(id).inputs;
-      for (int i = 0; i < static_cast<int>(inputs.size()); ++i)
-        if (inputs[static_cast<size_t>(i)] == o) readers.push_back({id, i});
-    }
-    return readers;
-  }
-
   bool HasOnlyReader(Output o, NodeId reader) const {
     if (graph_.IsFetched(o)) return false;
-    const auto readers = Readers(o);
+    const auto readers = graph_.Readers(o);
     return readers.size() == 1 && readers[0].node == reader;
   }
 
   bool IsFusable(Output o, NodeId reader) const {
     const Node& node = graph_.node(o.node);
-    return node.kind == OpKind::kFusedBatchNorm && o.index == 0 && HasOnlyReader(o, reader) && node.control_inputs.empty() &&
+    return node.kind == OpKind::kFusedBatchNorm && o.index == 0 && HasOnlyReader(o, reader) && graph_.MayFuse({o.node, reader}) &&
            request_.devices[static_cast<size_t>(graph_.device(o.node))].kernels->Find(OpKind::k_FusedBatchNormEx, node.outputs[0].dtype) != nullptr;
   }
 
@@ -45,7 +35,7 @@ class BatchNormFuser {
     const Output x = graph_.node(relu).inputs[0];
     if (IsFusable(x, relu)) return Fuse(x.node, relu, Output{});
     const Node add = graph_.node(x.node);
-    if (add.kind != OpKind::kAdd || !HasOnlyReader(x, relu)) return;
+    if (add.kind != OpKind::kAdd || !HasOnlyReader(x, relu) || !graph_.MayFuse({x.node, relu})) return;
     // When both terms are batch norms, the later one takes the other as its side input.
     std::array<int, 2> order{0, 1};
     if (graph_.order(add.inputs[0].node) < graph_.order(add.inputs[1].node)) std::swap(order[0], order[1]);
@@ -77,13 +67,13 @@ class BatchNormFuser {
   void FuseBackward(NodeId fused) {
     const Output y{fused, 0}, saved_mean{fused, 3};
     NodeId relu_grad = kNoNode, norm_grad = kNoNode;
-    for (const Use& use : Readers(y))
+    for (const Use& use : graph_.Readers(y))
       if (graph_.node(use.node).kind == OpKind::kReluGrad && use.input == 1) relu_grad = use.node;
-    for (const Use& use : Readers(saved_mean))
+    for (const Use& use : graph_.Readers(saved_mean))
       if (graph_.node(use.node).kind == OpKind::kFusedBatchNormGrad) norm_grad = use.node;
     if (relu_grad == kNoNode || norm_grad == kNoNode) return;
     const Node grad = graph_.node(norm_grad);
-    if (!(grad.inputs[0] == Output{relu_grad, 0}) || graph_.IsFetched({relu_grad, 0})) return;
+    if (!(grad.inputs[0] == Output{relu_grad, 0}) || graph_.IsFetched({relu_grad, 0}) || !graph_.MayFuse({relu_grad, norm_grad})) return;
 
     const bool mask_is_shared = !HasOnlyReader({relu_grad, 0}, norm_grad);
     BatchNormAttrs attrs = grad.attr<BatchNormAttrs>();

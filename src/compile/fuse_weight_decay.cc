@@ -1,17 +1,13 @@
 #include "compile/passes.h"
+#include "compile/update_ops.h"
+#include "graph/op_def.h"
 
 namespace muster {
 namespace {
 
-// Which input of an update is the gradient; -1 for kinds that have no fused form.
-int GradientInput(OpKind kind) {
-  switch (kind) {
-    case OpKind::kApplyGradientDescent: return 2;
-    case OpKind::kApplyMomentum: return 3;
-    case OpKind::kApplyRMSProp: return 7;
-    case OpKind::kApplyAdam: return 9;
-    default: return -1;
-  }
+// The updates whose kernels take a weight decay.
+bool TakesWeightDecay(OpKind kind) {
+  return kind == OpKind::kApplyGradientDescent || kind == OpKind::kApplyMomentum || kind == OpKind::kApplyRMSProp || kind == OpKind::kApplyAdam;
 }
 
 class DecayFuser {
@@ -20,7 +16,7 @@ class DecayFuser {
 
   void Run() {
     for (NodeId id = 0; id < graph_.size(); ++id)
-      if (graph_.is_live(id) && GradientInput(graph_.node(id).kind) >= 0) Fuse(id);
+      if (graph_.is_live(id) && TakesWeightDecay(graph_.node(id).kind) && IsOnlyUpdate(id)) Fuse(id);
     graph_.RemoveUnused();
   }
 
@@ -29,10 +25,18 @@ class DecayFuser {
     return uses_[static_cast<size_t>(o.node)][static_cast<size_t>(o.index)].size() == 1 && !graph_.IsFetched(o);
   }
 
+  // Another update of the variable might run first, and the decay is of the value before either.
+  bool IsOnlyUpdate(NodeId update) const {
+    const Output variable = graph_.node(update).inputs[0];
+    for (const Use& use : uses_[static_cast<size_t>(variable.node)][0])
+      if (use.node != update && use.input < GetOpDef(graph_.node(use.node).kind).num_refs) return false;
+    return true;
+  }
+
   // The scalar s if "term" is variable * s, else invalid.
   Output Decay(Output term, Output variable) const {
     const Node& mul = graph_.node(term.node);
-    if (mul.kind != OpKind::kMul || !IsReadOnce(term)) return {};
+    if (mul.kind != OpKind::kMul || !IsReadOnce(term) || !mul.control_inputs.empty()) return {};
     for (int i : {0, 1}) {
       const Output other = mul.inputs[static_cast<size_t>(1 - i)];
       if (mul.inputs[static_cast<size_t>(i)] == variable && graph_.desc(other).shape.rank() == 0) return other;
@@ -43,9 +47,9 @@ class DecayFuser {
   void Fuse(NodeId update) {
     Node& node = graph_.mutable_node(update);
     ApplyAttrs& attrs = std::get<ApplyAttrs>(node.attrs);
-    Output& gradient = node.inputs[static_cast<size_t>(GradientInput(node.kind))];
+    Output& gradient = node.inputs[static_cast<size_t>(GradientInputOf(node.kind))];
     const Node& sum = graph_.node(gradient.node);
-    if (attrs.has_weight_decay || sum.kind != OpKind::kAddN || sum.inputs.size() != 2 || !IsReadOnce(gradient)) return;
+    if (attrs.has_weight_decay || sum.kind != OpKind::kAddN || sum.inputs.size() != 2 || !IsReadOnce(gradient) || !sum.control_inputs.empty()) return;
     for (int i : {0, 1}) {
       const Output decay = Decay(sum.inputs[static_cast<size_t>(i)], node.inputs[0]);
       if (!decay.is_valid()) continue;

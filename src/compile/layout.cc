@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <tuple>
 
 #include <fmt/format.h>
 
@@ -90,10 +91,12 @@ class LayoutPass {
   // The value in another form, made once.
   Output Reordered(Output value, const Layout& layout, NodeId near) {
     if (graph_.desc(value).layout == layout) return value;
-    Output& made = reordered_[{value, layout.ToString()}];
+    const std::vector<NodeId> after = graph_.ReadAfter(value, near);
+    Output& made = reordered_[{value, layout.ToString(), after}];
     if (!made.is_valid()) {
       const NodeId id = graph_.Add(OpKind::k_Reorder, graph_.node(value.node).name + "/reorder", {value}, NoAttrs{}, near);
       graph_.mutable_desc({id, 0}).layout = layout;
+      graph_.mutable_node(id).control_inputs = after;
       made = {id, 0};
     }
     return made;
@@ -165,7 +168,7 @@ class LayoutPass {
   const CompileRequest& request_;
   std::map<NodeId, LayoutWish> wishes_;
   std::vector<std::vector<std::vector<Use>>> uses_;  // before this pass adds nodes
-  std::map<std::pair<Output, std::string>, Output> reordered_;
+  std::map<std::tuple<Output, std::string, std::vector<NodeId>>, Output> reordered_;
 };
 
 }  // namespace

@@ -219,11 +219,6 @@ void AddStats(const Plan& plan, const CompileGraph& graph, const CompileRequest&
     stats->arena_bytes += p.arena_bytes;
     stats->arena_lower_bound += p.arena_lower_bound;
     for (const Tensor& c : p.constants) stats->constant_bytes += static_cast<int64_t>(c.byte_size());
-    stats->num_steps += static_cast<int>(p.steps.size());
-    for (const Step& step : p.steps) {
-      ++stats->steps_by_op[std::string(OpName(step.kind))];
-      if (step.kind == OpKind::k_Reorder) ++stats->num_reorders;
-    }
   }
   for (Output feed : graph.feeds) stats->feed_bytes += AlignUp(graph.desc(feed).byte_size());
   for (int i = 0; i < request.variables->size(); ++i) stats->variable_bytes += AlignUp(request.variables->entry(i).desc.byte_size());
@@ -231,6 +226,16 @@ void AddStats(const Plan& plan, const CompileGraph& graph, const CompileRequest&
 }
 
 }  // namespace
+
+void CountSteps(Plan& plan) {
+  for (const Partition& p : plan.partitions) {
+    plan.stats.num_steps += static_cast<int>(p.steps.size());
+    for (const Step& step : p.steps) {
+      ++plan.stats.steps_by_op[std::string(OpName(step.kind))];
+      if (step.kind == OpKind::k_Reorder) ++plan.stats.num_reorders;
+    }
+  }
+}
 
 Plan Lower(CompileGraph& graph, std::vector<ChannelSpec> channels, const CompileRequest& request) {
   const std::vector<NodeId> order = graph.TopologicalOrder();

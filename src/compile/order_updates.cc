@@ -54,19 +54,24 @@ std::map<NodeId, Access> Accesses(const CompileGraph& graph) {
 }  // namespace
 
 void OrderUpdates(CompileGraph& graph) {
-  const std::map<NodeId, Access> accesses = Accesses(graph);
-  const auto next = Successors(graph);
-  for (const auto& [variable, access] : accesses) {
-    for (size_t w = 0; w < access.writers.size(); ++w) {
-      const NodeId writer = access.writers[w];
+  auto next = Successors(graph);
+  const auto accesses = Accesses(graph);
+  // Two updates without an order of their own run in the order in which they were built.
+  for (const auto& [variable, access] : accesses)
+    for (size_t w = 1; w < access.writers.size(); ++w) {
+      const NodeId first = access.writers[w - 1], second = access.writers[w];
+      if (After(next, second).count(first) > 0) continue;
+      graph.mutable_node(second).control_inputs.push_back(first);
+      next[static_cast<size_t>(first)].push_back(second);
+    }
+  // A read comes before every update that it is not behind. What these edges imply for other variables is not taken into
+  // account: where they contradict each other, no order would give every read the value it should see.
+  for (const auto& [variable, access] : accesses)
+    for (NodeId writer : access.writers) {
       const std::set<NodeId> after = After(next, writer);
       for (NodeId reader : access.readers)
         if (reader != writer && after.count(reader) == 0) graph.mutable_node(writer).control_inputs.push_back(reader);
-      // Two updates without an order of their own run in the order in which they were built.
-      if (w > 0 && after.count(access.writers[w - 1]) == 0)
-        graph.mutable_node(writer).control_inputs.push_back(access.writers[w - 1]);
     }
-  }
 }
 
 }  // namespace muster

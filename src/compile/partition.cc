@@ -1,35 +1,68 @@
 #include <map>
+#include <tuple>
 
 #include <fmt/format.h>
 
 #include "compile/passes.h"
 
 namespace muster {
+namespace {
 
-std::vector<ChannelSpec> Partitioning(CompileGraph& graph, const CompileRequest& request) {
-  std::vector<ChannelSpec> channels;
-  std::map<std::pair<Output, int>, Output> received;  // (value, destination device) -> its copy there
-  for (NodeId id : graph.TopologicalOrder()) {
-    const int to = graph.device(id);
-    for (size_t i = 0; i < graph.node(id).inputs.size(); ++i) {
-      const Output value = graph.node(id).inputs[i];
-      const int from = graph.device(value.node);
-      if (from == to) continue;
-      auto [it, is_new] = received.emplace(std::pair{value, to}, Output{});
-      if (is_new) {
-        const int channel = static_cast<int>(channels.size());
-        const std::string name = fmt::format("edge_{}_{}", channel, graph.node(value.node).name);
-        channels.push_back({name, graph.desc(value), from, to});
-        const NodeId send = graph.Add(OpKind::k_Send, name + "/send", {value}, ChannelAttrs{channel, {}}, value.node, false);
-        const NodeId recv = graph.Add(OpKind::k_Recv, name + "/recv", {}, ChannelAttrs{channel, graph.desc(value)}, id);
-        graph.set_device(recv, to);
-        graph.mutable_node(recv).control_inputs.push_back(send);  // the one global order: a send comes before its receive
-        it->second = {recv, 0};
-      }
-      graph.mutable_node(id).inputs[i] = it->second;
+class Partitioner {
+ public:
+  explicit Partitioner(CompileGraph& graph) : graph_(graph) {}
+
+  std::vector<ChannelSpec> Run() {
+    for (NodeId id : graph_.TopologicalOrder()) {
+      for (size_t i = 0; i < graph_.node(id).inputs.size(); ++i)
+        if (const Output value = graph_.node(id).inputs[i]; graph_.device(value.node) != graph_.device(id))
+          graph_.mutable_node(id).inputs[i] = Received(value, id);
+      for (size_t i = 0; i < graph_.node(id).control_inputs.size(); ++i)
+        if (const NodeId control = graph_.node(id).control_inputs[i]; graph_.device(control) != graph_.device(id))
+          graph_.mutable_node(id).control_inputs[i] = Received(Token(control), id).node;
     }
+    return std::move(channels_);
   }
-  return channels;
-}
+
+ private:
+  // The copy of a value on the reader's device: sent once, however many read it there.
+  Output Received(Output value, NodeId reader) {
+    const int to = graph_.device(reader);
+    const std::vector<NodeId> after = graph_.ReadAfter(value, reader);
+    Output& copy = received_[{value, to, after}];
+    if (copy.is_valid()) return copy;
+    const int channel = static_cast<int>(channels_.size());
+    const std::string name = fmt::format("edge_{}_{}", channel, graph_.node(value.node).name);
+    channels_.push_back({name, graph_.desc(value), graph_.device(value.node), to});
+    const NodeId send = graph_.Add(OpKind::k_Send, name + "/send", {value}, ChannelAttrs{channel, {}}, value.node, false);
+    for (NodeId control : after)
+      graph_.mutable_node(send).control_inputs.push_back(
+          graph_.device(control) == graph_.device(send) ? control : Received(Token(control), send).node);
+    const NodeId recv = graph_.Add(OpKind::k_Recv, name + "/recv", {}, ChannelAttrs{channel, graph_.desc(value)}, reader);
+    graph_.set_device(recv, to);
+    graph_.mutable_node(recv).control_inputs.push_back(send);  // the one global order: a send comes before its receive
+    return received_[{value, to, after}] = {recv, 0};
+  }
+
+  // A control edge to another device travels as a value: a scalar made when the node is done.
+  Output Token(NodeId done) {
+    Output& token = tokens_[done];
+    if (!token.is_valid()) {
+      const NodeId fill = graph_.Add(OpKind::kFill, graph_.node(done).name + "/done", {}, FillAttrs{DType::kFloat32, Shape{}, 1}, done, false);
+      graph_.mutable_node(fill).control_inputs = {done};
+      token = {fill, 0};
+    }
+    return token;
+  }
+
+  CompileGraph& graph_;
+  std::vector<ChannelSpec> channels_;
+  std::map<std::tuple<Output, int, std::vector<NodeId>>, Output> received_;
+  std::map<NodeId, Output> tokens_;
+};
+
+}  // namespace
+
+std::vector<ChannelSpec> Partitioning(CompileGraph& graph) { return Partitioner(graph).Run(); }
 
 }  // namespace muster

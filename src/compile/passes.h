@@ -24,15 +24,19 @@ void FuseBatchNorm(CompileGraph& graph, const CompileRequest& request);
 // fuse_weight_decay.cc: an update whose gradient is grad + decay * variable takes the decay as an input.
 void FuseWeightDecay(CompileGraph& graph);
 // partition.cc: _Send and _Recv on every edge between devices, once per value and destination.
-std::vector<ChannelSpec> Partitioning(CompileGraph& graph, const CompileRequest& request);
+std::vector<ChannelSpec> Partitioning(CompileGraph& graph);
 // layout.cc: layouts of variables and opaque values; _Reorder where producer and consumer differ.
 void ChooseLayouts(CompileGraph& graph, const CompileRequest& request);
-// order_updates.cc: control edges so that reads of a variable come before the step's updates of it.
+// order_updates.cc: control edges so that reads of a variable come before the step's updates of it, but for those that the
+// user put behind one.
 void OrderUpdates(CompileGraph& graph);
 // lower.cc: kernels, places and lifetimes: the plan.
 Plan Lower(CompileGraph& graph, std::vector<ChannelSpec> channels, const CompileRequest& request);
 // coalesce_updates.cc: neighbouring updates over contiguous memory become one step.
 void CoalesceUpdates(Plan& plan, const CompileRequest& request);
+
+// lower.cc: the counts of the finished plan's statistics.
+void CountSteps(Plan& plan);
 
 // The request that a node makes of a kernel table.
 KernelRequest RequestFor(const CompileGraph& graph, NodeId id);

@@ -56,7 +56,7 @@ Plan Compile(const CompileRequest& request) {
     FuseWeightDecay(graph);
     dump("fuse_weight_decay", graph);
   }
-  std::vector<ChannelSpec> channels = Partitioning(graph, request);
+  std::vector<ChannelSpec> channels = Partitioning(graph);
   dump("partition", graph);
   ChooseLayouts(graph, request);
   dump("layout", graph);
@@ -64,6 +64,7 @@ Plan Compile(const CompileRequest& request) {
   dump("order_updates", graph);
   Plan plan = Lower(graph, std::move(channels), request);
   if (request.optimize && request.use_arena) CoalesceUpdates(plan, request);
+  CountSteps(plan);
   dump.Text("plan", PlanToText(plan));
   return plan;
 }

@@ -79,6 +79,12 @@ int ChooseDevice(const DeviceName& wanted, const std::string& node, const Compil
   return device;
 }
 
+VariableTable::Entry* EntryOf(const CompileGraph& graph, NodeId id, const CompileRequest& request) {
+  if (graph.node(id).kind != OpKind::kVariable) return nullptr;
+  const int index = request.variables->IndexOf(graph.original(id));
+  return index < 0 ? nullptr : &request.variables->mutable_entry(index);
+}
+
 }  // namespace
 
 KernelRequest RequestFor(const CompileGraph& graph, NodeId id) {
@@ -100,6 +106,8 @@ void PlaceNodes(CompileGraph& graph, const CompileRequest& request) {
     group = Merge(group, graph.node(id).device, graph.node(id).name);
   }
   std::unordered_map<NodeId, int> chosen;
+  for (NodeId id = 0; id < graph.size(); ++id)  // variables stay where they are, and their groups with them
+    if (const VariableTable::Entry* entry = EntryOf(graph, id, request); entry != nullptr && entry->is_placed) chosen[groups.Find(id)] = entry->device;
   for (NodeId id = 0; id < graph.size(); ++id) {
     const NodeId root = groups.Find(id);
     auto [it, is_new] = chosen.emplace(root, 0);
@@ -109,8 +117,10 @@ void PlaceNodes(CompileGraph& graph, const CompileRequest& request) {
     if (NeedsKernel(graph.node(id)) && FindRow(graph, id, device) == nullptr)
       throw Unimplemented(fmt::format("{} {}: {} has no kernel for {}", OpName(graph.node(id).kind), graph.node(id).name,
                                       device.name.ToString(), DTypeName(KernelDType(RequestFor(graph, id)))));
-    if (int v = request.variables->IndexOf(graph.original(id)); v >= 0 && graph.node(id).kind == OpKind::kVariable)
-      request.variables->mutable_entry(v).device = it->second;
+    if (VariableTable::Entry* entry = EntryOf(graph, id, request)) {
+      entry->device = it->second;
+      entry->is_placed = true;
+    }
   }
 }
 

@@ -16,6 +16,11 @@ Shape::Shape(std::span<const int64_t> dims) {
     if (dim < 0) throw InvalidArgument(fmt::format("a dimension cannot be negative: [{}]", fmt::join(dims, ",")));
     dims_[static_cast<size_t>(rank_++)] = dim;
   }
+  // So that bytes, eight per element at most, can be counted in 64 bits.
+  constexpr double kMostElements = 1e18;
+  double count = 1;
+  for (int64_t dim : dims) count *= static_cast<double>(dim);
+  if (count > kMostElements) throw InvalidArgument(fmt::format("a tensor of shape [{}] has too many elements", fmt::join(dims, ",")));
 }
 
 int64_t Shape::num_elements() const {

@@ -61,6 +61,8 @@ bool AnyFloating(const Node& node) {
 
 std::vector<Output> Gradients(const Scope& outer, Output y, const std::vector<Output>& xs, Output grad_y) {
   const Graph& graph = *outer.graph();
+  graph.CheckExists(y);
+  for (Output x : xs) graph.CheckExists(x);
   Scope scope = outer.WithName("gradients");
   const std::vector<bool> reachable = ReachableFrom(graph, xs, y.node);
   Accumulator total(scope);

@@ -55,6 +55,11 @@ NodeId Graph::Add(Node node) {
   return num_nodes() - 1;
 }
 
+void Graph::CheckExists(Output output) const {
+  if (!Exists(*this, output))
+    throw InvalidArgument(fmt::format("output {} of node {} does not exist: the graph has {} nodes", output.index, output.node, num_nodes()));
+}
+
 NodeId Graph::Find(const std::string& name) const {
   auto it = by_name_.find(name);
   return it == by_name_.end() ? kNoNode : it->second;

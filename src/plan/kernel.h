@@ -29,8 +29,8 @@ struct KernelRequest {
   const Shape& out(int i) const { return outputs[static_cast<size_t>(i)].shape; }
 };
 
-// What a launch gets: addresses bound once when the executor is built, and the number of the step. An output may be
-// nullptr when nothing reads it. Inputs that a kernel updates in place (refs) appear among the inputs, non-const.
+// What a launch gets: addresses bound once when the executor is built, and the number of the step. Outputs
+// that nothing reads have memory too. Inputs that a kernel updates in place (refs) appear among the inputs, non-const.
 struct LaunchArgs {
   void* const* inputs = nullptr;
   void* const* outputs = nullptr;

@@ -18,6 +18,7 @@ class VariableTable {
     std::string name;
     TensorDesc desc;          // with the layout in force
     int device = 0;
+    bool is_placed = false;   // device is final
     int chunk = -1;           // allocation that holds it; -1 until allocated
     int64_t offset = 0;       // bytes within the chunk
     bool layout_chosen = false;
@@ -30,6 +31,9 @@ class VariableTable {
   Entry& mutable_entry(int index) { return entries_[static_cast<size_t>(index)]; }
   int size() const { return static_cast<int>(entries_.size()); }
 
+  // Bytes of the entries of a device that "include" accepts, each aligned.
+  template <typename F>
+  int64_t BytesOf(int device, F include) const;
   // Gives offsets in the given chunk number to all entries of a device that "include" accepts; returns the bytes.
   template <typename F>
   int64_t AssignOffsets(int device, int chunk, F include);
@@ -49,6 +53,14 @@ class VariableTable {
 
 inline constexpr int64_t kValueAlignment = 64;
 inline int64_t AlignUp(int64_t bytes) { return (bytes + kValueAlignment - 1) / kValueAlignment * kValueAlignment; }
+
+template <typename F>
+int64_t VariableTable::BytesOf(int device, F include) const {
+  int64_t bytes = 0;
+  for (const Entry& e : entries_)
+    if (e.device == device && include(e)) bytes += AlignUp(e.desc.byte_size());
+  return bytes;
+}
 
 template <typename F>
 int64_t VariableTable::AssignOffsets(int device, int chunk, F include) {

@@ -22,6 +22,12 @@ void Channel::Receive(void* data) {
   changed_.notify_all();
 }
 
+void Channel::Reopen() {
+  std::lock_guard lock(mutex_);
+  is_full_ = false;
+  error_ = nullptr;
+}
+
 void Channel::Close(std::exception_ptr error) {
   std::lock_guard lock(mutex_);
   if (error_ == nullptr) error_ = std::move(error);

@@ -15,6 +15,8 @@ class Channel {
 
   void Send(const void* data);
   void Receive(void* data);
+  // Empties it and forgets the error. Nobody may be waiting.
+  void Reopen();
   // Wakes both ends with this error; later calls throw it too.
   void Close(std::exception_ptr error);
 

@@ -17,6 +17,8 @@ double Seconds() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
+constexpr int kUpdatePhase = 2;
+
 bool IsFinite(const void* value, DType dtype) {
   return std::isfinite(dtype == DType::kFloat64 ? *static_cast<const double*>(value) : *static_cast<const float*>(value));
 }
@@ -41,19 +43,32 @@ Executor::Executor(Plan plan, std::vector<Device*> devices, const VariableTable&
     const size_t p = static_cast<size_t>(fetch.partition);
     fetch_addresses_.push_back(AddressOf(fetch.place, plan_.partitions[p], partitions_[p], variables, memory));
   }
-  if (partitions_.size() > 1)
-    for (size_t p = 0; p < partitions_.size(); ++p) drivers_.emplace_back([this, p] { DriverLoop(p); });
+  if (partitions_.size() > 1) StartDrivers();
 }
 
-Executor::~Executor() {
+Executor::~Executor() { StopDrivers(); }
+
+Executor::BoundPartition::~BoundPartition() {
+  for (void* block : blocks) device->allocator()->Free(block);
+}
+
+void Executor::StartDrivers() {
+  try {
+    for (size_t p = 0; p < partitions_.size(); ++p) drivers_.emplace_back([this, p] { DriverLoop(p); });
+  } catch (...) {
+    StopDrivers();
+    throw;
+  }
+}
+
+void Executor::StopDrivers() {
   {
     std::lock_guard lock(mutex_);
     is_stopping_ = true;
     changed_.notify_all();
   }
   for (std::thread& driver : drivers_) driver.join();
-  for (BoundPartition& bound : partitions_)
-    for (void* block : bound.blocks) bound.device->allocator()->Free(block);
+  drivers_.clear();
 }
 
 char* Executor::AllocateBlock(BoundPartition* bound, int64_t bytes, bool clear) {
@@ -108,7 +123,7 @@ void Executor::Bind(const Partition& partition, const VariableTable& variables, 
 }
 
 void Executor::Replay(BoundPartition& bound, int64_t step, StepTimes* times) {
-  double* const phases[] = {&times->compute, &times->compute, &times->update};
+  double* const phases[] = {&times->compute, &times->compute, &times->update};  // by phase
   int phase = 0;
   double since = Seconds();
   for (BoundStep& b : bound.steps) {
@@ -118,7 +133,8 @@ void Executor::Replay(BoundPartition& bound, int64_t step, StepTimes* times) {
       since = now;
       phase = b.phase;
     }
-    if (Interrupted()) throw Error(Code::kCancelled, "interrupted");
+    // Once updates have begun they are finished: half-updated variables would be worth nothing.
+    if (phase != kUpdatePhase && Interrupted()) throw Error(Code::kCancelled, "interrupted");
     b.args.step = step;
     if (b.kernel != nullptr) b.kernel->Launch(b.args);
     else if (b.send != nullptr) b.send->Send(b.args.inputs[0]);
@@ -133,7 +149,7 @@ void Executor::Run(int64_t step, const std::vector<Tensor>& feeds) {
     throw InvalidArgument(fmt::format("this plan takes {} feeds, got {}", plan_.feeds.size(), feeds.size()));
   const double start = Seconds();
   for (size_t f = 0; f < feeds.size(); ++f) {
-    if (!(feeds[f].desc() == plan_.feeds[f].desc) && feed_addresses_[f] != nullptr)
+    if (feeds[f].is_empty() || !(feeds[f].desc() == plan_.feeds[f].desc))
       throw InvalidArgument(fmt::format("feed {} must be {}, not {}", f, plan_.feeds[f].desc.ToString(), feeds[f].desc().ToString()));
     if (feed_addresses_[f] != nullptr) std::memcpy(feed_addresses_[f], feeds[f].raw(), feeds[f].byte_size());
   }
@@ -156,13 +172,18 @@ void Executor::RunTimed(int64_t step, std::vector<double>* seconds) {
 }
 
 void Executor::StopUnlessFinite(int fetch) {
-  MUSTER_CHECK(partitions_.size() <= 1);
+  if (fetch < 0 || fetch >= static_cast<int>(plan_.fetches.size()))
+    throw InvalidArgument(fmt::format("there is no fetch {}: this plan has {}", fetch, plan_.fetches.size()));
+  if (partitions_.size() != 1) throw InvalidArgument(fmt::format("a guard needs a plan on one device, not {}", partitions_.size()));
   const Port& port = plan_.fetches[static_cast<size_t>(fetch)];
+  if (port.desc.shape.num_elements() != 1 || (port.desc.dtype != DType::kFloat32 && port.desc.dtype != DType::kFloat64))
+    throw InvalidArgument(fmt::format("a guard must be a float32 or float64 scalar, not {}", port.desc.ToString()));
   guard_ = fetch_addresses_[static_cast<size_t>(fetch)];
   guard_dtype_ = port.desc.dtype;
   BoundStep* last_writer = nullptr;
   for (size_t s = 0; s < partitions_[0].steps.size(); ++s) {
     BoundStep& step = partitions_[0].steps[s];
+    step.is_guarded = false;
     for (size_t o = 0; o < plan_.partitions[0].steps[s].outputs.size(); ++o)
       if (step.args.outputs[o] == guard_) last_writer = &step;
   }
@@ -171,7 +192,9 @@ void Executor::StopUnlessFinite(int fetch) {
 
 void Executor::RunOnDrivers(int64_t step) {
   const double start = Seconds();
+  for (auto& channel : channels_) channel->Reopen();  // a step that failed must not fail the next one
   std::unique_lock lock(mutex_);
+  error_ = nullptr;
   step_ = step;
   finished_ = 0;
   ++round_;

@@ -31,8 +31,8 @@ class Executor {
   // Copies of the fetched values of the last Run, row-major.
   std::vector<Tensor> Fetch() const;
 
-  // Ends later replays right behind the step that computes this fetch (a floating scalar) if its value is not finite. Only for
-  // plans of one partition.
+  // Ends later replays right behind the step that computes this fetch if its value is not finite. Throws InvalidArgument unless
+  // it is a float32 or float64 scalar and the plan has one partition.
   void StopUnlessFinite(int fetch);
 
   const Plan& plan() const { return plan_; }
@@ -50,9 +50,13 @@ class Executor {
     size_t first_address = 0;  // of its inputs, then outputs, in addresses
   };
   struct BoundPartition {
+    BoundPartition() = default;
+    BoundPartition(BoundPartition&&) = default;
+    ~BoundPartition();
+
     std::vector<BoundStep> steps;
     std::vector<void*> addresses;
-    std::vector<void*> blocks;  // everything allocated, for the destructor
+    std::vector<void*> blocks;  // everything allocated; freed by the destructor
     Device* device = nullptr;
     char* arena = nullptr;
     char* gradients = nullptr;
@@ -66,6 +70,8 @@ class Executor {
   void* AddressOf(const Place& place, const Partition& partition, const BoundPartition& bound, const VariableTable& variables,
                   const VariableMemory& memory) const;
   void Replay(BoundPartition& bound, int64_t step, StepTimes* times);
+  void StartDrivers();
+  void StopDrivers();
   void RunOnDrivers(int64_t step);
   void DriverLoop(size_t partition);
 

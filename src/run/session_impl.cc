@@ -22,9 +22,11 @@ class SessionImpl::PlanRunner final : public Runner {
     return RunLocked(feeds);
   }
 
-  std::vector<Tensor> RunLocked(const std::vector<Tensor>& feeds) {
+  std::vector<Tensor> RunLocked(const std::vector<Tensor>& feeds) { return RunAs(session_->step_++, feeds); }
+
+  std::vector<Tensor> RunAs(int64_t step, const std::vector<Tensor>& feeds) {
     Bind();
-    executor_->Run(session_->step_++, feeds);
+    executor_->Run(step, feeds);
     return executor_->Fetch();
   }
 
@@ -34,7 +36,10 @@ class SessionImpl::PlanRunner final : public Runner {
     guard_ = fetch;
     if (executor_ != nullptr) executor_->StopUnlessFinite(fetch);
   }
-  std::string PlanText() const override { return PlanToText(executor_ != nullptr ? executor_->plan() : *plan_); }
+  std::string PlanText() const override {
+    if (executor_ != nullptr) return PlanToText(executor_->plan());
+    return plan_ != nullptr ? PlanToText(*plan_) : "";
+  }
 
  private:
   // Memory is taken at the first run, so that preparing several plans decides where variables live before they exist.
@@ -48,8 +53,8 @@ class SessionImpl::PlanRunner final : public Runner {
       if (plan_->variable_version != session_->table_.version) plan_ = session_->CompilePlanLocked(wanted_);
     }
     stats_ = plan_->stats;
-    executor_ = std::make_unique<Executor>(std::move(*plan_), session_->DevicePointers(), session_->table_, session_->memory_);
-    plan_.reset();
+    std::unique_ptr<Plan> plan = std::move(plan_);  // if memory runs out below, the next run compiles again
+    executor_ = std::make_unique<Executor>(std::move(*plan), session_->DevicePointers(), session_->table_, session_->memory_);
     if (guard_ >= 0) executor_->StopUnlessFinite(guard_);
   }
 
@@ -87,6 +92,7 @@ CompileRequest SessionImpl::RequestFor(const Wanted& wanted) const {
 }
 
 std::unique_ptr<Plan> SessionImpl::CompilePlanLocked(const Wanted& wanted) {
+  UpdateTableLocked();
   return std::make_unique<Plan>(Compile(RequestFor(wanted)));
 }
 
@@ -94,16 +100,18 @@ void SessionImpl::Initialize() {
   Wanted wanted;
   for (const VariableInfo& info : graph_->variables()) wanted.targets.push_back(info.initializer);
   std::lock_guard lock(mutex_);
-  PlanRunner(this, std::move(wanted)).RunLocked({});  // its memory is given back at once
+  // Initial values are drawn as of step 0, whatever ran before. The plan's memory is given back at once.
+  PlanRunner(this, std::move(wanted)).RunAs(0, {});
 }
 
 std::vector<Tensor> SessionImpl::Run(const Feeds& feeds, const std::vector<Output>& fetches, const std::vector<NodeId>& targets) {
   Wanted wanted{{}, fetches, targets};
   std::vector<Tensor> values;
   for (const auto& [output, value] : feeds) {
+    graph_->CheckExists(output);
     wanted.feeds.push_back(output);
     values.push_back(value);
-    if (!(value.desc() == graph_->desc(output)))
+    if (value.is_empty() || !(value.desc() == graph_->desc(output)))
       throw InvalidArgument(fmt::format("{} must be fed {}, not {}", graph_->node(output.node).name, graph_->desc(output).ToString(),
                                         value.desc().ToString()));
   }
@@ -126,8 +134,19 @@ std::unique_ptr<Runner> SessionImpl::Prepare(const std::vector<Output>& feeds, c
   return std::make_unique<PlanRunner>(this, Wanted{feeds, fetches, targets});
 }
 
-VariableTable::Entry& SessionImpl::EntryLocked(Output ref) {
+// Variables get their devices when the session first sees them, whatever part of the graph is compiled first, and keep them.
+void SessionImpl::UpdateTableLocked() const {
+  const int before = table_.size();
   table_.Update(*graph_);
+  if (table_.size() == before) return;
+  Wanted wanted;
+  for (const VariableInfo& info : graph_->variables()) wanted.targets.push_back(info.initializer);
+  PlaceOnly(RequestFor(wanted));
+}
+
+VariableTable::Entry& SessionImpl::EntryLocked(Output ref) {
+  graph_->CheckExists(ref);
+  UpdateTableLocked();
   const int index = table_.IndexOf(ref.node);
   if (index < 0) throw InvalidArgument(fmt::format("{} is not a variable", graph_->node(ref.node).name));
   memory_.Ensure(table_);
@@ -145,7 +164,8 @@ Tensor SessionImpl::ReadVariable(Output ref) {
 }
 
 void SessionImpl::WriteVariable(Output ref, const Tensor& value) {
-  if (!(value.desc() == graph_->desc(ref)))
+  graph_->CheckExists(ref);
+  if (value.is_empty() || !(value.desc() == graph_->desc(ref)))
     throw InvalidArgument(fmt::format("variable {} is {}, not {}", graph_->node(ref.node).name, graph_->desc(ref).ToString(),
                                       value.desc().ToString()));
   std::lock_guard lock(mutex_);
@@ -171,8 +191,8 @@ std::vector<std::string> SessionImpl::DevicePlacement() const {
     if (graph_->node(id).kind == OpKind::kPlaceholder) wanted.feeds.push_back({id, 0});
   }
   std::lock_guard lock(mutex_);
+  UpdateTableLocked();
   CompileRequest request = RequestFor(wanted);
-  table_.Update(*graph_);
   const CompileGraph placed = PlaceOnly(request);
   std::vector<std::string> lines;
   for (NodeId id = 0; id < placed.size(); ++id)

@@ -46,6 +46,7 @@ class SessionImpl {
 
   CompileRequest RequestFor(const Wanted& wanted) const;
   std::unique_ptr<Plan> CompilePlanLocked(const Wanted& wanted);
+  void UpdateTableLocked() const;
   VariableTable::Entry& EntryLocked(Output ref);
   std::vector<Device*> DevicePointers() const;
 

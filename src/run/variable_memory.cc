@@ -47,29 +47,35 @@ void VariableMemory::Ensure(VariableTable& table) {
 }
 
 void VariableMemory::Allocate(VariableTable& table, int device) {
+  // Memory first: if there is none, the table stays as it was.
   const int chunk = static_cast<int>(chunks_.size());
-  const int64_t bytes = table.AssignOffsets(device, chunk, [](const VariableTable::Entry& e) { return e.chunk < 0; });
+  const auto is_new = [](const VariableTable::Entry& e) { return e.chunk < 0; };
+  const int64_t bytes = table.BytesOf(device, is_new);
   void* base = devices_[static_cast<size_t>(device)]->allocator()->Allocate(static_cast<size_t>(bytes));
   if (bytes > 0) std::memset(base, 0, static_cast<size_t>(bytes));
   chunks_.push_back({device, static_cast<char*>(base), bytes});
+  table.AssignOffsets(device, chunk, is_new);
   for (int i = 0; i < table.size(); ++i)
     if (table.entry(i).chunk == chunk) layouts_[static_cast<size_t>(i)] = table.entry(i).desc.layout;
 }
 
-// Rare: a plan wants another form after variables have values. Everything on the device moves to one new chunk.
+// Rare: a plan wants another form after variables have values. Everything on the device moves to one new chunk; until then
+// both exist.
 void VariableMemory::Relayout(VariableTable& table, int device) {
-  std::vector<std::pair<int, const char*>> old;
-  for (int i = 0; i < table.size(); ++i)
-    if (table.entry(i).device == device && table.entry(i).chunk >= 0)
-      old.emplace_back(i, static_cast<const char*>(Address(table.entry(i))));
+  const VariableTable before = table;
   const std::vector<Layout> old_layouts = layouts_;
+  const size_t num_old = chunks_.size();
   for (int i = 0; i < table.size(); ++i)
     if (table.entry(i).device == device) table.mutable_entry(i).chunk = -1;
-  const size_t num_old = chunks_.size();
-  Allocate(table, device);
-  for (auto [i, bytes] : old) {
-    const VariableTable::Entry& e = table.entry(i);
-    Convert(e.desc, old_layouts[static_cast<size_t>(i)], bytes, e.desc.layout, Address(e));
+  try {
+    Allocate(table, device);
+  } catch (...) {
+    table = before;
+    throw;
+  }
+  for (int i = 0; i < table.size(); ++i) {
+    const VariableTable::Entry &old = before.entry(i), &e = table.entry(i);
+    if (old.device == device && old.chunk >= 0) Convert(e.desc, old_layouts[static_cast<size_t>(i)], Address(old), e.desc.layout, Address(e));
   }
   for (size_t c = 0; c < num_old; ++c) {
     if (chunks_[c].device != device || chunks_[c].base == nullptr) continue;

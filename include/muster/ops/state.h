@@ -30,7 +30,8 @@ Output ScalarLike(const Scope& scope, double value, DType dtype);
 Output Fill(const Scope& scope, DType dtype, const Shape& shape, double value);
 
 // A variable named by the variable scopes, initialised with "initial" (same shape and dtype). Reads in a step see the
-// value before that step's updates, unless a control dependency puts the read behind the update.
+// value before that step's updates, unless a control dependency puts the read behind the update. Identity and Reshape of a
+// variable are the variable itself: it is read when their reader runs.
 Variable MakeVariable(const Scope& scope, std::string_view name, Output initial, bool trainable = true);
 
 // var := value, var += value, var -= value; the output is the new value. "ref" must be a variable's output.

@@ -40,6 +40,8 @@ std::vector<Output> MatMulGradient(const GradientContext& c) {
 int ChannelAxis(const ShapeContext& c, DataFormat format) {
   if (c.shape(0).rank() < 2)
     throw InvalidArgument(fmt::format("the input must have at least 2 dimensions, not shape {}", c.shape(0).ToString()));
+  if (format == DataFormat::kNCHW && c.shape(0).rank() != 2 && c.shape(0).rank() != 4)
+    throw InvalidArgument(fmt::format("NCHW is for 4 dimensions (or 2), not for shape {}", c.shape(0).ToString()));
   return format == DataFormat::kNHWC ? c.shape(0).rank() - 1 : 1;
 }
 

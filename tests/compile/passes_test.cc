@@ -1,0 +1,194 @@
+// Corner cases of single passes, through the session: what a pass must not do to a graph that looks almost right for it.
+
+#include <gtest/gtest.h>
+
+#include "muster/gradients.h"
+#include "muster/ops.h"
+#include "muster/session.h"
+
+namespace muster {
+namespace {
+
+Tensor Ramp(Shape shape, float start = -1, float step = 0.125F) {
+  Tensor t(DType::kFloat32, shape);
+  for (float& value : t.data<float>()) value = start += step;
+  return t;
+}
+
+std::vector<float> Values(const Tensor& t) { return {t.data<float>().begin(), t.data<float>().end()}; }
+
+class Passes : public testing::Test {
+ protected:
+  Output Constant(const Tensor& value) { return ops::MakeVariable(root_, "c" + std::to_string(count_++), ops::Const(root_, value), false); }
+  Variable Scalar(const char* name, float value) { return ops::MakeVariable(root_, name, ops::Scalar<float>(root_, value)); }
+
+  Graph graph_;
+  Scope root_{&graph_};
+  int count_ = 0;
+};
+
+}  // namespace
+
+TEST_F(Passes, ScalarVariablesThatShareAGradientAreUpdatedOneByOne) {
+  Variable a = Scalar("a", 1), b = Scalar("b", 1);
+  auto g = Gradients(root_, ops::Add(root_, a, b), {a, b});
+  Output rate = ops::Scalar<float>(root_, 0.25F);
+  NodeId train = ops::Group(root_, {ops::ApplyGradientDescent(root_, a, rate, g[0]), ops::ApplyGradientDescent(root_, b, rate, g[1])});
+  Session session(&graph_);
+  session.Initialize();
+  session.Run({}, {}, {train});
+  EXPECT_EQ(session.ReadVariable(a).scalar<float>(), 0.75F);
+  EXPECT_EQ(session.ReadVariable(b).scalar<float>(), 0.75F);
+}
+
+TEST_F(Passes, NeighbouringUpdatesOfOneShapeBecomeOneStep) {
+  std::vector<NodeId> updates;
+  std::vector<Variable> variables;
+  Output rate = ops::Scalar<float>(root_, 1);
+  for (const char* name : {"a", "b", "c"}) variables.push_back(ops::MakeVariable(root_, name, ops::Fill(root_, DType::kFloat32, Shape{5}, 1)));
+  for (const Variable& v : variables) updates.push_back(ops::ApplyGradientDescent(root_, v, rate, ops::Square(root_, ops::Neg(root_, v))));
+  Session session(&graph_);
+  auto runner = session.Prepare({}, {}, updates);
+  EXPECT_EQ(runner->stats().steps_by_op.at("ApplyGradientDescent"), 1);
+  session.Initialize();
+  runner->Run();
+  for (const Variable& v : variables) EXPECT_EQ(Values(session.ReadVariable(v)), std::vector<float>(5, 0));
+}
+
+TEST_F(Passes, UpdatesThatReadEachOtherKeepTheirOrder) {
+  Variable a = ops::MakeVariable(root_, "a", ops::Fill(root_, DType::kFloat32, Shape{4}, 1));
+  Variable b = ops::MakeVariable(root_, "b", ops::Fill(root_, DType::kFloat32, Shape{4}, 10));
+  Output rate = ops::Scalar<float>(root_, 1);
+  NodeId update_b = ops::ApplyGradientDescent(root_, b, rate, a);  // reads a as it was
+  NodeId update_a = ops::ApplyGradientDescent(root_, a, rate, ops::Fill(root_, DType::kFloat32, Shape{4}, -100));
+  Session session(&graph_);
+  session.Initialize();
+  session.Run({}, {}, {update_b, update_a});
+  EXPECT_EQ(session.ReadVariable(a).data<float>()[0], 101);
+  EXPECT_EQ(session.ReadVariable(b).data<float>()[0], 9);
+}
+
+TEST_F(Passes, AFusedNodeStillWaitsForWhatItsMembersWaitedFor) {
+  Variable w = ops::MakeVariable(root_, "w", ops::Fill(root_, DType::kFloat32, Shape{3, 3}, 1));
+  Output x = Constant(Ramp({2, 3}, 0, 0));  // zeros
+  Output ones = ops::Add(root_, x, ops::Scalar<float>(root_, 1));
+  NodeId update = ops::AssignAdd(root_, w, ops::Fill(root_, DType::kFloat32, Shape{3, 3}, 1)).node;
+  Scope after = root_.WithControlDependencies({update});
+  Output y = ops::Relu(after, ops::BiasAdd(after, ops::MatMul(after, ones, w), Constant(Ramp({3}, 0, 0))));
+  Session session(&graph_);
+  session.Initialize();
+  EXPECT_EQ(session.Run({}, {y})[0].data<float>()[0], 6);
+  EXPECT_EQ(session.ReadVariable(w).data<float>()[0], 2);
+}
+
+TEST_F(Passes, AProductThatTwoReadersShareIsNotFusedAway) {
+  Output x = Constant(Ramp({2, 3})), w1 = Constant(Ramp({3, 3})), w2 = Constant(Ramp({3, 3}, 0));
+  Output b1 = Constant(Ramp({3})), b2 = Constant(Ramp({3}, 2));
+  Output h = ops::MatMul(root_, x, w1);
+  Output z = ops::BiasAdd(root_, ops::MatMul(root_, h, w2), b2), y = ops::BiasAdd(root_, h, b1);
+  Session fused(&graph_), plain(&graph_, {.backend = "reference", .optimize = false});
+  fused.Initialize();
+  plain.Initialize();
+  const auto a = fused.Run({}, {z, y}), b = plain.Run({}, {z, y});
+  for (size_t f = 0; f < 2; ++f)
+    for (size_t i = 0; i < Values(a[f]).size(); ++i) EXPECT_NEAR(Values(a[f])[i], Values(b[f])[i], 1e-5);
+}
+
+TEST_F(Passes, AFetchedMemberOfAFusionIsStillThere) {
+  Output x = Constant(Ramp({2, 3})), w = Constant(Ramp({3, 3})), bias = Constant(Ramp({3}));
+  Output product = ops::MatMul(root_, x, w), sum = ops::BiasAdd(root_, product, bias), y = ops::Relu(root_, sum);
+  Session session(&graph_);
+  session.Initialize();
+  const auto values = session.Run({}, {product, sum, y});
+  for (size_t i = 0; i < 6; ++i) EXPECT_EQ(Values(values[2])[i], std::max(Values(values[1])[i], 0.0F));
+}
+
+TEST_F(Passes, AnOpaqueFilterReadBehindItsUpdateIsTheUpdatedOne) {
+  Variable w = ops::MakeVariable(root_, "w", ops::Fill(root_, DType::kFloat32, Shape{3, 3, 16, 32}, 1));
+  Output x = Constant(Ramp({2, 8, 8, 16}));
+  Output y = ops::Conv2D(root_, x, w, {});
+  Output updated = ops::AssignAdd(root_, w, ops::Fill(root_, DType::kFloat32, Shape{3, 3, 16, 32}, 1));
+  Output before = ops::Sum(root_, w), after = ops::Sum(root_.WithControlDependencies({updated.node}), w);
+  Session session(&graph_);
+  session.Initialize();
+  const auto values = session.Run({}, {before, after, y});
+  EXPECT_EQ(values[0].scalar<float>(), 3 * 3 * 16 * 32);
+  EXPECT_EQ(values[1].scalar<float>(), 2 * 3 * 3 * 16 * 32);
+}
+
+TEST_F(Passes, AReadOnAnotherDeviceBehindAnUpdateIsTheUpdatedOne) {
+  Variable v = ops::MakeVariable(root_.WithDevice("/cpu:0"), "v", ops::Scalar<float>(root_, 1));
+  Output updated = ops::AssignAdd(root_.WithDevice("/cpu:0"), v, ops::Scalar<float>(root_, 10));
+  Scope second = root_.WithDevice("/cpu:1");
+  Output early = ops::Neg(second, v), late = ops::Neg(second.WithControlDependencies({updated.node}), v);
+  Session session(&graph_, {.num_cpu_devices = 2});
+  session.Initialize();
+  const auto values = session.Run({}, {early, late});
+  EXPECT_EQ(values[0].scalar<float>(), -1);
+  EXPECT_EQ(values[1].scalar<float>(), -11);
+}
+
+TEST_F(Passes, AControlEdgeBetweenDevicesHolds) {
+  Variable v = ops::MakeVariable(root_.WithDevice("/cpu:0"), "v", ops::Scalar<float>(root_, 1));
+  Variable w = ops::MakeVariable(root_.WithDevice("/cpu:1"), "w", ops::Scalar<float>(root_, 1));
+  NodeId first = ops::AssignAdd(root_, v, ops::Scalar<float>(root_, 1)).node;
+  NodeId second = ops::AssignAdd(root_.WithControlDependencies({first}), w, ops::Scalar<float>(root_.WithDevice("/cpu:1"), 1)).node;
+  Session session(&graph_, {.num_cpu_devices = 2});
+  session.Initialize();
+  auto runner = session.Prepare({}, {}, {second});
+  EXPECT_EQ(runner->stats().steps_by_op.at("_Send"), 1);
+  runner->Run();
+  EXPECT_EQ(session.ReadVariable(v).scalar<float>(), 2);
+  EXPECT_EQ(session.ReadVariable(w).scalar<float>(), 2);
+}
+
+TEST_F(Passes, WeightDecayIsOfTheValueBeforeEitherUpdate) {
+  Variable v = ops::MakeVariable(root_, "v", ops::Fill(root_, DType::kFloat32, Shape{2}, 1));
+  Output one = ops::Scalar<float>(root_, 1);
+  Output gradient = ops::AddN(root_, {ops::Fill(root_, DType::kFloat32, Shape{2}, 0), ops::Mul(root_, v, one)});
+  NodeId doubled = ops::AssignAdd(root_, v, ops::Fill(root_, DType::kFloat32, Shape{2}, 4)).node;
+  NodeId update = ops::ApplyGradientDescent(root_.WithControlDependencies({doubled}), v, one, gradient);
+  Session session(&graph_);
+  session.Initialize();
+  session.Run({}, {}, {update});
+  EXPECT_EQ(session.ReadVariable(v).data<float>()[0], 4);  // 1 + 4 - 1 * 1
+}
+
+TEST_F(Passes, ThreeDimensionsHaveNoNCHW) {
+  Output x = Constant(Ramp({2, 3, 5})), bias = Constant(Ramp({3}));
+  EXPECT_THROW(ops::BiasAdd(root_, x, bias, DataFormat::kNCHW), Error);
+}
+
+TEST_F(Passes, BiasOfADenseLayerMeansTheSameInNCHW) {
+  Output x = Constant(Ramp({2, 3})), bias = Constant(Ramp({3}, 5));
+  Output a = ops::BiasAdd(root_, x, bias, DataFormat::kNCHW), b = ops::BiasAdd(root_, x, bias);
+  Session session(&graph_);
+  session.Initialize();
+  const auto values = session.Run({}, {a, b});
+  EXPECT_EQ(Values(values[0]), Values(values[1]));
+}
+
+TEST_F(Passes, AValueThatIsFedAndFetchedComesBack) {
+  Output x = ops::Placeholder(root_, DType::kFloat32, Shape{2}), y = ops::Relu(root_, x);
+  Session session(&graph_);
+  EXPECT_EQ(Values(session.Run({{y, Ramp({2})}}, {y, y})[1]), Values(Ramp({2})));
+}
+
+TEST_F(Passes, TwoWritersWithAReaderBehindTheSecondHaveAnOrder) {
+  Variable v = Scalar("v", 0);
+  NodeId first = ops::Assign(root_, v, ops::Scalar<float>(root_, 1)).node, second = ops::Assign(root_, v, ops::Scalar<float>(root_, 2)).node;
+  Output read = ops::Identity(root_.WithControlDependencies({second}), v);
+  Session session(&graph_);
+  session.Initialize();
+  EXPECT_EQ(session.Run({}, {read}, {first})[0].scalar<float>(), 2);
+}
+
+TEST_F(Passes, MembersOnTwoDevicesAreNotFused) {
+  Output x = Constant(Ramp({2, 3})), w = Constant(Ramp({3, 3})), bias = Constant(Ramp({3}));
+  Output y = ops::BiasAdd(root_.WithDevice("/cpu:0"), ops::MatMul(root_.WithDevice("/cpu:1"), x, w), bias);
+  Session session(&graph_, {.num_cpu_devices = 2});
+  auto runner = session.Prepare({}, {y});
+  EXPECT_EQ(runner->stats().steps_by_op.at("MatMul"), 1);
+}
+
+}  // namespace muster
