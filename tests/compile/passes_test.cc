@@ -46,7 +46,9 @@ TEST_F(Passes, NeighbouringUpdatesOfOneShapeBecomeOneStep) {
   std::vector<Variable> variables;
   Output rate = ops::Scalar<float>(root_, 1);
   for (const char* name : {"a", "b", "c"}) variables.push_back(ops::MakeVariable(root_, name, ops::Fill(root_, DType::kFloat32, Shape{5}, 1)));
-  for (const Variable& v : variables) updates.push_back(ops::ApplyGradientDescent(root_, v, rate, ops::Square(root_, ops::Neg(root_, v))));
+  std::vector<Output> gradients;
+  for (const Variable& v : variables) gradients.push_back(ops::Square(root_, ops::Neg(root_, v)));
+  for (size_t i = 0; i < 3; ++i) updates.push_back(ops::ApplyGradientDescent(root_, variables[i], rate, gradients[i]));
   Session session(&graph_);
   auto runner = session.Prepare({}, {}, updates);
   EXPECT_EQ(runner->stats().steps_by_op.at("ApplyGradientDescent"), 1);
