@@ -16,7 +16,9 @@ endfunction()
 #   GOLDEN  suites named Golden...: one CTest entry NAME.golden, label golden. Their cases come from JSON files that are read
 #           when the test runs, so they cannot be listed when it is built.
 #   SLOW    suites named Slow...: one CTest entry NAME.slow, label slow, which ./test leaves out unless asked.
-# SHARDS splits these entries into n that run in parallel. LABELS go to all entries of the binary.
+# SHARDS splits these entries into n that run in parallel. LABELS go to all entries of the binary; the binaries labelled tsan
+# make up the target tsan_tests.
+add_custom_target(tsan_tests)
 function(muster_test name)
   cmake_parse_arguments(ARG "GOLDEN;SLOW" "SHARDS" "DEPS;LIBS;LABELS;LABEL" ${ARGN})
   set(labels ${ARG_LABELS} ${ARG_LABEL})
@@ -28,6 +30,10 @@ function(muster_test name)
   target_link_libraries(${name}_test PRIVATE ${ARG_DEPS} ${ARG_LIBS} muster_options fmt::fmt
                         GTest::gtest GTest::gmock GTest::gtest_main)
   target_precompile_headers(${name}_test REUSE_FROM muster_test_pch)
+
+  if("tsan" IN_LIST labels)
+    add_dependencies(tsan_tests ${name}_test)
+  endif()
 
   set(listed *)
   if(ARG_GOLDEN OR ARG_SLOW)
