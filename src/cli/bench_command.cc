@@ -39,7 +39,7 @@ int BenchCommand(const std::vector<std::string>& words) {
   const bench::BenchParams params = bench::ParamsFromFlags(values);
   bench::Surroundings surroundings{.console = console, .words = values.words()};
   const bool took_cpu = !values.is_set("device") && params.device == "cpu";
-  if (took_cpu) surroundings.notes.push_back("no GPU that Muster can use: taking the CPU");
+  if (took_cpu) surroundings.notes.emplace_back("no GPU that Muster can use: taking the CPU");
   InterruptScope interrupts;
   const bench::BenchResult result =
       bench::Run(params, bench::OwnParamsFromFlags(values), bench::MakeModelRunner, std::move(surroundings));

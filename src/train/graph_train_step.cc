@@ -66,9 +66,10 @@ void GraphTrainStep::BuildTraining(const TrainOptions& options, const TrainingDa
   const Scope scope(&graph_);
   images_ = ops::Placeholder(scope.Named("images"), DType::kFloat32, BatchShape(data.image_shape, options.batch_size));
   labels_ = ops::Placeholder(scope.Named("labels"), DType::kInt32, {options.batch_size});
-  const TowerOptions tower_options{.num_classes = data.num_classes,
-                                   .weight_decay = {.rate = L2Factor(options.optimizer)},
-                                   .label_smoothing = options.label_smoothing};
+  TowerOptions tower_options;
+  tower_options.num_classes = data.num_classes;
+  tower_options.weight_decay.rate = L2Factor(options.optimizer);
+  tower_options.label_smoothing = options.label_smoothing;
   const Tower tower = BuildTrainingTower(scope, FindTrainModel(options.model), images_, labels_, tower_options);
   loss_ = tower.total_loss;
   correct_ = tower.top_1_correct;
