@@ -69,7 +69,8 @@ std::vector<Model> MakeModels() {
       ResnetCifar("resnet56_v2", 9, kV2),
       {"trivial", "cifar10", "trivial", 32, 32, 0.005, 128, zoo::Trivial},
 
-      {"cnn", "mnist", "cnn", 28, 128, 0.001, 128, zoo::SmallCnn},
+      {"cnn", "mnist", "cnn", 28, 128, 0.004, 128, zoo::SmallCnn},
+      {"cnn_5x5", "mnist", "cnn_5x5", 28, 128, 0.001, 128, zoo::SmallCnn5x5},
       {"lenet", "mnist", "lenet5", 28, 128, 0.01, 128, zoo::Lenet},
       {"trivial", "mnist", "trivial", 28, 128, 0.005, 128, zoo::Trivial},
   };

@@ -14,6 +14,7 @@ Output Trivial(ModelBuilder& b, Output x);
 Output Lenet(ModelBuilder& b, Output x);
 // Two 5x5 convolutions and a dense layer of 128, for 28x28 images: the default of "muster train".
 Output SmallCnn(ModelBuilder& b, Output x);
+Output SmallCnn5x5(ModelBuilder& b, Output x);
 Output Alexnet(ModelBuilder& b, Output x);
 Output AlexnetCifar(ModelBuilder& b, Output x);
 Output Overfeat(ModelBuilder& b, Output x);

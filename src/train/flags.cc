@@ -59,8 +59,8 @@ void AddModelFlags(Builder& add) {
   add.String("model", "cnn", "the network; an unknown name lists them").important = true;
   add.Int("batch_size", 128, "images per step", 1, 1 << 24).important = true;
   add.Enum("optimizer", "adam", OptimizerNames(), "rule").important = true;
-  add.Float("init_learning_rate", 0.001, "learning rate at the start; --learning_rate_schedule changes it", 0).important = true;
-  add.Enum("learning_rate_schedule", "constant", ScheduleNames(), "how the rate changes");
+  add.Float("init_learning_rate", 0.004, "learning rate at the start; --learning_rate_schedule changes it", 0).important = true;
+  add.Enum("learning_rate_schedule", "polynomial", ScheduleNames(), "how the rate changes");
   add.Float("num_learning_rate_warmup_epochs", 0, "linear ramp from 0 at the start", 0);
   add.Float("num_epochs_per_decay", 1, "exponential, staircase: epochs between decays", 1e-6);
   add.Float("learning_rate_decay_factor", 0.9, "exponential, staircase: what a decay multiplies the rate by", 0, 1);
@@ -81,7 +81,7 @@ void AddModelFlags(Builder& add) {
 
 void AddRunFlags(Builder& add) {
   add.Group("Run");
-  add.Int("num_epochs", 12, "passes over the training images at most", 1, 1e6).important = true;
+  add.Int("num_epochs", 4, "passes over the training images at most", 1, 1e6).important = true;
   add.Float("target_accuracy", 0.9, "test accuracy that ends the run; 0: train all epochs", 0, 1).important = true;
   add.Float("eval_every_n_epochs", 1, "epochs between evaluations of the test images", 1e-4);
   add.Int("eval_batch_size", 500, "images per evaluation step", 1, 1 << 24);

@@ -176,12 +176,12 @@ TEST(Models, EveryTableRowIsBuiltAndEveryVariableGetsAGradient) {
   }
 }
 
-TEST(Models, TheSmallCnnHasTwoConvolutionsAndTwoDenseLayers) {
+TEST(Models, TheSmallCnnsHaveTwoConvolutionsAndTwoDenseLayers) {
   Graph graph;
   Scope scope(&graph);
   const Output images = ops::Placeholder(scope, DType::kFloat32, {4, 28, 28, 1});
   const Output labels = ops::Placeholder(scope, DType::kInt32, {4});
-  const Tower tower = BuildTrainingTower(scope, FindModel("cnn", "fashion-mnist"), images, labels, {});
+  const Tower tower = BuildTrainingTower(scope, FindModel("cnn_5x5", "fashion-mnist"), images, labels, {});
   std::vector<std::string> variables;
   for (const Variable& variable : tower.variables)
     variables.push_back(VariableName(graph, variable) + graph.shape(variable.ref).ToString());
