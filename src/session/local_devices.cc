@@ -1,5 +1,9 @@
 #include "session/local_devices.h"
 
+#include <sched.h>
+
+#include <algorithm>
+#include <cstdlib>
 #include <thread>
 
 #include <fmt/format.h>
@@ -27,12 +31,26 @@ const KernelTable& TableFor(const std::string& backend) {
 // Threads of a team wait for each other by spinning: far more of them than CPUs bring a machine to a halt.
 constexpr int kMostThreadsPerCpu = 4;
 
+// The CPUs that this process may run on: taskset and containers count.
+int UsableCpus() {
+  cpu_set_t set;
+  if (sched_getaffinity(0, sizeof(set), &set) == 0) return std::max(1, CPU_COUNT(&set));
+  return static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+}
+
+// OMP_NUM_THREADS where the user set it, as every program that stands on OpenMP does; otherwise 0.
+int ThreadsFromEnvironment() {
+  const char* text = std::getenv("OMP_NUM_THREADS");
+  return text != nullptr ? std::max(0, std::atoi(text)) : 0;
+}
+
 int ThreadsPerDevice(const SessionOptions& options) {
-  const int cores = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+  const int cores = UsableCpus();
   if (options.intra_op_threads < 0 || options.intra_op_threads > kMostThreadsPerCpu * cores)
     throw InvalidArgument(fmt::format("num_intra_threads is {}, but must be between 1 and {} on this machine with {} usable CPUs; 0 takes all of them",
                                       options.intra_op_threads, kMostThreadsPerCpu * cores, cores));
   if (options.intra_op_threads > 0) return options.intra_op_threads;
+  if (const int wanted = ThreadsFromEnvironment(); wanted > 0) return std::min(wanted, kMostThreadsPerCpu * cores);
   return std::max(1, cores / std::max(1, options.num_cpu_devices));
 }
 
