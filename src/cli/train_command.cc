@@ -2,6 +2,7 @@
 #include <nlohmann/json.hpp>
 
 #include <cstdio>
+#include <memory>
 
 #include "base/file.h"
 #include "base/flags_help.h"
@@ -12,6 +13,7 @@
 #include "cli/dispatch.h"
 #include "data/batch.h"
 #include "data/dataset_files.h"
+#include "muster/error.h"
 #include "train/display.h"
 #include "train/flags.h"
 #include "train/graph_train_step.h"
@@ -46,19 +48,53 @@ std::string Opening(const TrainOptions& options, const train::RunFacts& facts) {
                      options.batch_size, options.optimizer.name, static_cast<double>(facts.planned_peak_bytes) / (1 << 20));
 }
 
-train::RunFacts FactsOf(const data::DatasetFiles& files, const data::TrainTest& data, const train::GraphTrainStep& step) {
+// What training works on.
+struct Loaded {
+  data::TrainTest data;
+  std::unique_ptr<train::GraphTrainStep> step;
+};
+
+// Reads the data, builds and compiles the model, and notes what it learns in "facts". False if interrupted.
+bool Load(const TrainOptions& options, const data::DatasetFiles& files, Loaded* loaded, train::RunFacts* facts) try {
+  loaded->data = data::BuildPipeline(data::ReadTrainTest(files), options.pipeline);
+  const data::Dataset& train = *loaded->data.train;
+  const auto dims = train.image_shape().dims();
+  facts->train_images = train.size();
+  facts->test_images = loaded->data.test->size();
+  facts->image_shape = {dims.begin(), dims.end()};
+  facts->num_classes = train.num_classes();
+  loaded->step = std::make_unique<train::GraphTrainStep>(options, train::TrainingData{train.image_shape(), train.num_classes(), train.size()});
+  facts->trainable_parameters = loaded->step->trainable_parameters();
+  facts->planned_peak_bytes = loaded->step->planned_peak_bytes();
+  return true;
+} catch (const Error& error) {
+  if (error.code() != Code::kCancelled || !Interrupted()) throw;
+  return false;
+}
+
+train::RunFacts FactsOf(const data::DatasetFiles& files) {
   const bench::MachineFacts machine = bench::ReadMachineFacts();
-  const auto dims = data.train->image_shape().dims();
-  return {.host = machine.host,
-          .cpu_model = machine.cpu_model,
-          .num_cpus = machine.num_cpus,
-          .dataset_folder = files.folder.string(),
-          .train_images = data.train->size(),
-          .test_images = data.test->size(),
-          .image_shape = {dims.begin(), dims.end()},
-          .num_classes = data.train->num_classes(),
-          .trainable_parameters = step.trainable_parameters(),
-          .planned_peak_bytes = step.planned_peak_bytes()};
+  return {.host = machine.host, .cpu_model = machine.cpu_model, .num_cpus = machine.num_cpus, .dataset_folder = files.folder.string()};
+}
+
+TrainResult Train(const TrainOptions& options, const Loaded& loaded, train::Console& console, const train::Clock& clock) {
+  const auto display = train::MakeDisplay(console, clock, options.display_every);
+  const data::TrainBatches train_batches(*loaded.data.train, options.batch_size, options.seed);
+  const data::EvalBatches test_batches(*loaded.data.test, options.eval_batch_size);
+  const train::TrainerOptions trainer_options{.num_epochs = options.num_epochs,
+                                              .target_accuracy = options.target_accuracy,
+                                              .eval_every_n_epochs = options.eval_every_n_epochs,
+                                              .check_nan = options.check_nan,
+                                              .prefetch_threads = options.prefetch_threads,
+                                              .prefetch_depth = options.prefetch_depth,
+                                              .interrupted = Interrupted};
+  return train::Trainer(*loaded.step, train_batches, test_batches, trainer_options, clock, {display.get()}).Run();
+}
+
+// The result of a run that ended before its first step.
+TrainResult NothingTrained(const TrainOptions& options, const train::Clock& clock) {
+  const double now = clock.Seconds();
+  return {.outcome = train::Outcome::kInterrupted, .target_accuracy = options.target_accuracy, .first_step_at_seconds = now, .end_at_seconds = now};
 }
 
 int ExitCode(const TrainResult& result) {
@@ -70,24 +106,15 @@ int Run(const TrainOptions& options) {
   const train::ProcessClock clock;
   train::FindTrainModel(options.model);
   const data::DatasetFiles files = data::FindDatasetFiles(options.dataset);
-  const data::TrainTest data = data::BuildPipeline(data::ReadTrainTest(files), options.pipeline);
   CheckOutputs(options);
-  train::GraphTrainStep step(options, {data.train->image_shape(), data.train->num_classes(), data.train->size()});
-  train::RunFacts facts = FactsOf(files, data, step);
-
+  train::RunFacts facts = FactsOf(files);
   const auto console = train::StandardOutput();
-  console->Write(Opening(options, facts));
-  const auto display = train::MakeDisplay(*console, clock, options.display_every);
-  const data::TrainBatches train_batches(*data.train, options.batch_size, options.seed);
-  const data::EvalBatches test_batches(*data.test, options.eval_batch_size);
-  const train::TrainerOptions trainer_options{.num_epochs = options.num_epochs,
-                                              .target_accuracy = options.target_accuracy,
-                                              .eval_every_n_epochs = options.eval_every_n_epochs,
-                                              .check_nan = options.check_nan,
-                                              .prefetch_threads = options.prefetch_threads,
-                                              .prefetch_depth = options.prefetch_depth,
-                                              .interrupted = Interrupted};
-  const TrainResult result = train::Trainer(step, train_batches, test_batches, trainer_options, clock, {display.get()}).Run();
+  Loaded loaded;
+  TrainResult result = NothingTrained(options, clock);
+  if (Load(options, files, &loaded, &facts)) {
+    console->Write(Opening(options, facts));
+    result = Train(options, loaded, *console, clock);
+  }
   console->Write(train::SummaryText(result));
   facts.measured_peak_bytes = PeakOwnBytes();
   WriteResult(options, facts, result);

@@ -1,11 +1,13 @@
 #include "data/idx.h"
 
+#include <algorithm>
 #include <array>
 #include <limits>
 #include <string_view>
 
 #include <fmt/format.h>
 
+#include "data/interruption.h"
 #include "data/unpacking_file.h"
 #include "muster/error.h"
 
@@ -15,6 +17,7 @@ namespace {
 constexpr uint8_t kUnsignedByte = 0x08;
 constexpr int64_t kMagicBytes = 4;
 constexpr int64_t kDimensionBytes = 4;
+constexpr size_t kReadBytes = size_t{4} << 20;  // between two looks at Ctrl-C
 
 [[noreturn]] void Fail(const UnpackingFile& file, int64_t offset, std::string_view problem) {
   throw DataLoss(fmt::format("{}: byte {}: {}", file.path().string(), offset, problem));
@@ -76,7 +79,12 @@ std::vector<uint8_t> ReadElements(UnpackingFile& file, int64_t size, std::string
                                         size, file.max_content_bytes()));
   }
   std::vector<uint8_t> elements(static_cast<size_t>(size));
-  if (file.Read(elements) < elements.size()) fail_short(file.offset());
+  for (std::span<uint8_t> rest(elements); !rest.empty();) {
+    ThrowIfInterrupted();
+    const std::span<uint8_t> part = rest.first(std::min(rest.size(), kReadBytes));
+    if (file.Read(part) < part.size()) fail_short(file.offset());
+    rest = rest.subspan(part.size());
+  }
   std::array<uint8_t, 1> beyond{};
   if (file.Read(beyond) != 0)
     Fail(file, begin + size, fmt::format("the file goes on; its header announces {}, so that its end was expected here", announced));

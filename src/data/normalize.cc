@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "base/check.h"
+#include "data/interruption.h"
 
 namespace muster::data {
 namespace {
@@ -40,6 +41,7 @@ Normalization Standardization(const Dataset& dataset) {
   std::vector<double> sums(channels, 0.0), squares(channels, 0.0);
   std::vector<float> image(static_cast<size_t>(dataset.image_elements()));
   for (int64_t index = 0; index < dataset.size(); ++index) {
+    ThrowIfInterrupted();
     dataset.Get(index, 0, image);
     for (size_t c = 0; c < channels; ++c) {
       double sum = 0, square = 0;

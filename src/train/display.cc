@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <exception>
 #include <vector>
 
 #include <fmt/format.h>
+
+#include "train/nan_sign.h"
 
 namespace muster::train {
 namespace {
@@ -31,6 +34,13 @@ int64_t EpochInWork(const Progress& progress) { return std::min(static_cast<int6
 class TerminalDisplay : public Hook {
  public:
   TerminalDisplay(Console& console, const Clock& clock) : console_(console), clock_(clock) {}
+  // After an error nobody calls End; the message must not stand behind the bar.
+  ~TerminalDisplay() override {
+    try {
+      Clear();
+    } catch (const std::exception&) {  // the terminal is gone
+    }
+  }
 
   void Begin(const Progress& progress) override { Draw(ProgressLine(progress, Width(), console_.has_colour())); }
   void AfterStep(const Progress& progress) override {
@@ -44,23 +54,33 @@ class TerminalDisplay : public Hook {
   }
   void AfterEvaluation(const Progress& progress, const Evaluation& evaluation) override {
     console_.Write(fmt::format("{}{}\n", kEraseLine, EvaluationLine(evaluation, progress.num_epochs)));
+    is_drawn_ = false;
     last_drawn_ = -1;
   }
-  void End(const TrainResult&) override { console_.Write(kEraseLine); }
+  void End(const TrainResult&) override {
+    console_.Write(kEraseLine);
+    is_drawn_ = false;
+  }
 
  private:
   // The last column stays free: some terminals wrap when it is written.
   int Width() const { return std::max(console_.columns() - 1, 1); }
   static std::string EpochText(const Progress& progress) { return fmt::format("{:.4g}", progress.epoch); }
   bool IsTime() const { return last_drawn_ < 0 || clock_.Seconds() - last_drawn_ >= kRedrawSeconds; }
+  void Clear() {
+    if (is_drawn_) console_.Write(kEraseLine);
+    is_drawn_ = false;
+  }
   void Draw(const std::string& line) {
+    is_drawn_ = true;
     console_.Write(fmt::format("{}{}", kEraseLine, line));
     last_drawn_ = clock_.Seconds();
   }
 
   Console& console_;
   const Clock& clock_;
-  double last_drawn_ = -1;
+  bool is_drawn_ = false;   // the line is on the screen
+  double last_drawn_ = -1;  // when
 };
 
 class PlainDisplay : public Hook {
@@ -87,14 +107,15 @@ std::unique_ptr<Hook> MakeDisplay(Console& console, const Clock& clock, int64_t 
 }
 
 std::string ProgressLine(const Progress& progress, int columns, bool colour) {
-  const double within = progress.epoch - std::floor(progress.epoch);
+  const bool is_done = progress.epoch >= static_cast<double>(progress.num_epochs);
+  const double within = is_done ? 1 : progress.epoch - std::floor(progress.epoch);
   const std::string head = fmt::format("epoch {}/{} ", EpochInWork(progress), progress.num_epochs);
   // In the order in which they are shown; the number says who must go first when space is short.
   struct Part {
     std::string text;
     int rank;
   };
-  std::vector<Part> parts{{fmt::format("  loss {:.3f}", progress.loss), 0},
+  std::vector<Part> parts{{fmt::format("  loss {:.3f}", WithoutNanSign(progress.loss)), 0},
                           {fmt::format("  accuracy {:.3f}", progress.accuracy), 1},
                           {fmt::format("  {:.0f} images/s", progress.images_per_sec), 2},
                           {fmt::format("  {} left", DurationText(progress.seconds_left)), 3}};
@@ -113,13 +134,13 @@ std::string ProgressLine(const Progress& progress, int columns, bool colour) {
 
 std::string StepLine(const Progress& progress) {
   return fmt::format("step {} of {}  epoch {:.2f}  loss {:.4f}  accuracy {:.4f}  {:.0f} images/s  {} left", progress.step, progress.total_steps,
-                     progress.epoch, progress.loss, progress.accuracy, progress.images_per_sec, DurationText(progress.seconds_left));
+                     progress.epoch, WithoutNanSign(progress.loss), progress.accuracy, progress.images_per_sec, DurationText(progress.seconds_left));
 }
 
 std::string EvaluationLine(const Evaluation& evaluation, int64_t num_epochs) {
   return fmt::format("epoch {:.4g}/{}  loss {:.4f}  accuracy {:.4f}  test loss {:.4f}  test accuracy {:.4f}  {:.0f} images/s  at {:.1f} s",
-                     std::floor(evaluation.epoch * 100) / 100, num_epochs, evaluation.train_loss, evaluation.train_accuracy,
-                     evaluation.test_loss, evaluation.test_accuracy, evaluation.images_per_sec, evaluation.at_seconds);
+                     std::floor(evaluation.epoch * 100) / 100, num_epochs, WithoutNanSign(evaluation.train_loss), evaluation.train_accuracy,
+                     WithoutNanSign(evaluation.test_loss), evaluation.test_accuracy, evaluation.images_per_sec, evaluation.at_seconds);
 }
 
 std::string DurationText(double seconds) {

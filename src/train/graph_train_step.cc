@@ -1,16 +1,21 @@
 #include "train/graph_train_step.h"
 
 #include <algorithm>
+#include <cctype>
+#include <functional>
 #include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "base/nearest.h"
+#include "data/interruption.h"
 #include "muster/error.h"
 #include "muster/ops/array.h"
 #include "muster/ops/math.h"
 #include "muster/ops/nn.h"
 #include "muster/ops/state.h"
+#include "train/image_fit.h"
 #include "train/memory_fit.h"
 #include "train/non_finite.h"
 #include "train/recipe.h"
@@ -24,7 +29,28 @@ constexpr std::string_view kModelSets[] = {"mnist", "cifar10", "imagenet"};
 constexpr int64_t kSnapshotEvery = 100;
 constexpr int64_t kMaxSnapshotBytes = int64_t{256} << 20;
 
+// What "build" returns. If it fails because the images are too small for the model, the error says that.
+Tower BuildTower(const TrainOptions& options, const TrainingData& data, const std::function<Tower()>& build) {
+  try {
+    return build();
+  } catch (const Error&) {
+    CheckImageSize(FindTrainModel(options.model), data.image_shape, options.dataset);
+    throw;
+  }
+}
+
 Shape BatchShape(const Shape& image, int64_t batch_size) { return image.Inserted(0, batch_size); }
+
+// What was probably meant: the model that is printed under this name, else the names that look most like it.
+std::vector<std::string> NearestModels(std::string name, const std::vector<std::string>& known) {
+  constexpr size_t kMost = 3;
+  std::ranges::transform(name, name.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  for (const Model& model : Models())
+    if (model.printed_name == name) return {model.name};
+  std::vector<std::string> nearest = NearestWords(name, known);
+  if (nearest.size() > kMost) nearest.resize(kMost);
+  return nearest;
+}
 
 }  // namespace
 
@@ -37,26 +63,41 @@ const Model& FindTrainModel(const std::string& name) {
     if (std::ranges::find(names, name) != names.end()) return FindModel(name, set);
   }
   std::ranges::sort(known);
-  throw InvalidArgument(fmt::format("--model={}: no such model; known are {}", name, fmt::join(known, ", ")));
+  const std::vector<std::string> nearest = NearestModels(name, known);
+  const std::string advice = nearest.empty() ? "" : fmt::format(" (did you mean {}?)", fmt::join(nearest, " or "));
+  throw InvalidArgument(fmt::format("--model={}: no such model{}; known are {}", name, advice, fmt::join(known, ", ")));
 }
 
 GraphTrainStep::GraphTrainStep(const TrainOptions& options, const TrainingData& data) : GraphTrainStep(options, data, PlanOnly{}) {
-  CheckFitsMemory(options.batch_size, planned_peak_bytes(), FreeMemory(), [&](int64_t batch_size) {
-    TrainOptions smaller = options;
-    smaller.batch_size = batch_size;
-    return GraphTrainStep(smaller, data, PlanOnly{}).planned_peak_bytes();
-  });
+  CheckMemory(options, data);
   session_->Initialize();
   keeps_snapshots_ = options.check_nan && StateBytes() <= kMaxSnapshotBytes;
+}
+
+// The batch of the plan that takes more beside the variables is the one to make smaller.
+void GraphTrainStep::CheckMemory(const TrainOptions& options, const TrainingData& data) const {
+  const auto own_bytes = [](const Runner& plan) { return plan.stats().peak_bytes - plan.stats().variable_bytes; };
+  const bool is_evaluation = own_bytes(*evaluate_) > own_bytes(*train_);
+  const auto size = is_evaluation ? &TrainOptions::eval_batch_size : &TrainOptions::batch_size;
+  const std::string_view flag = is_evaluation ? "eval_batch_size" : "batch_size";
+  const auto planned = [&](int64_t batch_size) {
+    TrainOptions smaller = options;
+    smaller.*size = batch_size;
+    return GraphTrainStep(smaller, data, PlanOnly{}).planned_peak_bytes();
+  };
+  CheckFitsMemory(options.*size, planned_peak_bytes(), FreeMemory(), planned, flag);
 }
 
 GraphTrainStep::GraphTrainStep(const TrainOptions& options, const TrainingData& data, PlanOnly)
     : schedule_(MakeSchedule(options.schedule, data.train_images, options.batch_size, options.num_epochs)) {
   graph_.set_seed(static_cast<int64_t>(options.seed));
+  data::ThrowIfInterrupted();
   BuildTraining(options, data);
   BuildEvaluation(options, data);
+  data::ThrowIfInterrupted();
   session_ = std::make_unique<Session>(&graph_, SessionOptions{.intra_op_threads = options.num_intra_threads, .backend = options.backend});
   train_ = session_->Prepare({images_, labels_}, {loss_, correct_}, {train_op_});
+  data::ThrowIfInterrupted();
   evaluate_ = session_->Prepare({eval_images_, eval_labels_}, {eval_losses_, eval_correct_});
 }
 
@@ -70,7 +111,8 @@ void GraphTrainStep::BuildTraining(const TrainOptions& options, const TrainingDa
   tower_options.num_classes = data.num_classes;
   tower_options.weight_decay.rate = L2Factor(options.optimizer);
   tower_options.label_smoothing = options.label_smoothing;
-  const Tower tower = BuildTrainingTower(scope, FindTrainModel(options.model), images_, labels_, tower_options);
+  const Model& model = FindTrainModel(options.model);
+  const Tower tower = BuildTower(options, data, [&] { return BuildTrainingTower(scope, model, images_, labels_, tower_options); });
   loss_ = tower.total_loss;
   correct_ = tower.top_1_correct;
 

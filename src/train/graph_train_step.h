@@ -20,7 +20,8 @@ struct TrainingData {
 };
 
 // The model that "muster train" calls by this name: that of the MNIST set, else that of CIFAR-10, else of ImageNet.
-// All take images of any size that their layers leave something of. Throws InvalidArgument with the known names.
+// All take images of any size that their layers leave something of. Throws InvalidArgument with the name that was
+// probably meant and the known names.
 const Model& FindTrainModel(const std::string& name);
 
 // The engine behind the trainer: a graph with a training and an evaluation tower that share their variables, and a
@@ -28,8 +29,8 @@ const Model& FindTrainModel(const std::string& name);
 // steps done, so evaluations do not shift them.
 class GraphTrainStep : public TrainStep {
  public:
-  // Builds the graph, compiles both plans and gives the variables their first values. Throws Error, for example if the
-  // batch does not fit into memory.
+  // Builds the graph, compiles both plans and gives the variables their first values. Throws Error, for example if a
+  // batch does not fit into memory or the images are too small for the model, and Error{Cancelled} after an interrupt.
   GraphTrainStep(const TrainOptions& options, const TrainingData& data);
   ~GraphTrainStep() override;
 
@@ -56,6 +57,7 @@ class GraphTrainStep : public TrainStep {
 
   void BuildTraining(const TrainOptions& options, const TrainingData& data);
   void BuildEvaluation(const TrainOptions& options, const TrainingData& data);
+  void CheckMemory(const TrainOptions& options, const TrainingData& data) const;
   int64_t StateBytes() const;
   void TakeSnapshot();
   std::vector<Tensor> RunTraining(const data::Batch& batch);

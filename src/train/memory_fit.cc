@@ -32,11 +32,12 @@ int64_t LargestFitting(int64_t batch_size, int64_t planned_bytes, int64_t limit_
 
 }  // namespace
 
-void CheckFitsMemory(int64_t batch_size, int64_t planned_bytes, int64_t limit_bytes, const std::function<int64_t(int64_t)>& planned) {
+void CheckFitsMemory(int64_t batch_size, int64_t planned_bytes, int64_t limit_bytes, const std::function<int64_t(int64_t)>& planned,
+                     std::string_view flag) {
   if (planned_bytes <= limit_bytes) return;
   const int64_t fits = LargestFitting(batch_size, planned_bytes, limit_bytes, planned);
-  const std::string advice = fits > 0 ? fmt::format("--batch_size={} would fit", fits) : "not even a batch of one image fits";
-  throw Error(Code::kResourceExhausted, fmt::format("--batch_size={} needs {} of memory, {} are free; {}", batch_size, Gibibytes(planned_bytes),
+  const std::string advice = fits > 0 ? fmt::format("--{}={} would fit", flag, fits) : "not even a batch of one image fits";
+  throw Error(Code::kResourceExhausted, fmt::format("--{}={} needs {} of memory, {} are free; {}", flag, batch_size, Gibibytes(planned_bytes),
                                                     Gibibytes(limit_bytes), advice));
 }
 

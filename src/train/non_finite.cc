@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include "train/nan_sign.h"
+
 namespace muster::train {
 namespace {
 
@@ -39,6 +41,7 @@ std::vector<NodeId> AncestorsOf(const Graph& graph, NodeId loss) {
 }
 
 std::string Describe(const Node& node, double value) {
+  value = WithoutNanSign(value);
   if (node.kind == OpKind::kVariable) return fmt::format("the variable {} holds {}", node.name, value);
   return fmt::format("the output of {} ({}) holds {}", node.name, OpName(node.kind), value);
 }

@@ -12,7 +12,7 @@ namespace muster::train {
 struct Progress {
   int64_t step = 0;         // steps done
   int64_t total_steps = 0;  // of the whole run if no target ends it
-  double epoch = 0;         // epochs done, with the fraction of the one in work
+  double epoch = 0;         // epochs done, with the fraction of the one in work; at most num_epochs
   int64_t num_epochs = 0;
   double loss = 0;          // mean since the last evaluation
   double accuracy = 0;      // of the training batches since the last evaluation
@@ -49,8 +49,8 @@ struct TrainResult {
   Outcome outcome = Outcome::kEpochsDone;
   double target_accuracy = 0;  // 0: none
   int64_t steps = 0;
-  int64_t images = 0;
-  double epochs = 0;
+  int64_t images = 0;  // all of the last batch, which may reach beyond the last epoch
+  double epochs = 0;   // at most those asked for
   double first_step_at_seconds = 0;  // when the first step began
   double end_at_seconds = 0;
   double train_seconds = 0;

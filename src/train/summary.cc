@@ -5,6 +5,8 @@
 namespace muster::train {
 namespace {
 
+std::string EpochsText(double epochs) { return fmt::format("{:.4g} epoch{}", epochs, epochs == 1 ? "" : "s"); }
+
 std::string Headline(const TrainResult& result) {
   switch (result.outcome) {
     case Outcome::kTargetReached:
@@ -12,8 +14,8 @@ std::string Headline(const TrainResult& result) {
     case Outcome::kInterrupted: return "Interrupted.";
     case Outcome::kEpochsDone:
       if (result.target_accuracy > 0)
-        return fmt::format("The target test accuracy of {:.4g} was not reached in {:.4g} epochs.", result.target_accuracy, result.epochs);
-      return fmt::format("Trained for {:.4g} epochs.", result.epochs);
+        return fmt::format("The target test accuracy of {:.4g} was not reached in {}.", result.target_accuracy, EpochsText(result.epochs));
+      return fmt::format("Trained for {}.", EpochsText(result.epochs));
   }
   return "";
 }

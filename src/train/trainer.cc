@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "muster/error.h"
+#include "train/nan_sign.h"
 
 namespace muster::train {
 namespace {
@@ -85,7 +86,7 @@ void Trainer::CheckFinite(double loss) {
   const std::string where = step_.ExplainNonFinite(result_.steps, train_);
   throw FailedPrecondition(
       fmt::format("the loss of step {} is {}: {}; a smaller --init_learning_rate may help, --check_nan=false goes on regardless",
-                  result_.steps + 1, loss, where));
+                  result_.steps + 1, WithoutNanSign(loss), where));
 }
 
 // False if interrupted.
@@ -126,12 +127,17 @@ bool Trainer::Evaluate(data::Prefetcher& input) {
   return true;
 }
 
+// The last batch reaches beyond the last epoch; that is no part of an epoch anybody asked for.
+double Trainer::EpochsDone() const {
+  const double passes = static_cast<double>(result_.images) / static_cast<double>(train_.dataset().size());
+  return std::min(passes, static_cast<double>(options_.num_epochs));
+}
+
 Progress Trainer::CurrentProgress() const {
-  const double epoch = static_cast<double>(result_.images) / static_cast<double>(train_.dataset().size());
   const double elapsed = clock_.Seconds() - result_.first_step_at_seconds;
   return {.step = result_.steps,
           .total_steps = total_steps_,
-          .epoch = epoch,
+          .epoch = EpochsDone(),
           .num_epochs = options_.num_epochs,
           .loss = losses_.loss(),
           .accuracy = losses_.accuracy(),
@@ -142,7 +148,7 @@ Progress Trainer::CurrentProgress() const {
 
 void Trainer::Finish(Outcome outcome) {
   result_.outcome = outcome;
-  result_.epochs = static_cast<double>(result_.images) / static_cast<double>(train_.dataset().size());
+  result_.epochs = EpochsDone();
   result_.end_at_seconds = clock_.Seconds();
   for (Hook* hook : hooks_) hook->End(result_);
 }

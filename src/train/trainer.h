@@ -41,6 +41,7 @@ class Trainer {
   void OneStep(const data::Batch& batch);
   void CheckFinite(double loss);
   bool Evaluate(data::Prefetcher& input);
+  double EpochsDone() const;
   Progress CurrentProgress() const;
   void Finish(Outcome outcome);
 

@@ -2,7 +2,12 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <fstream>
+#include <thread>
 
 #include "cli/dispatch.h"
 #include "tests/testing/idx_files.h"
@@ -87,7 +92,7 @@ TEST_F(TrainCommandTest, TrainsAFolderOfIdxFilesToItsTargetAndWritesTheResult) {
 TEST_F(TrainCommandTest, ATargetThatIsNotReachedIsAFailure) {
   const Output output = Train({"--target_accuracy=1", "--num_epochs=1", "--init_learning_rate=0"});
   EXPECT_EQ(output.exit_code, kFailure);
-  EXPECT_THAT(output.out, HasSubstr("was not reached in 1 epochs"));
+  EXPECT_THAT(output.out, HasSubstr("was not reached in 1 epoch."));
 }
 
 TEST_F(TrainCommandTest, TwoRunsWithOneSeedPrintTheSameLosses) {
@@ -100,6 +105,30 @@ TEST_F(TrainCommandTest, TwoRunsWithOneSeedPrintTheSameLosses) {
   const std::string first = losses();
   EXPECT_NE(first, "");
   EXPECT_EQ(losses(), first);
+}
+
+// Raises SIGINT from another thread as soon as the command has its handlers, that is while it loads or trains.
+TEST_F(TrainCommandTest, CtrlCWhileLoadingStillWritesTheResult) {
+  const pid_t child = fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    signal(SIGINT, SIG_DFL);
+    alarm(100);
+    std::thread([] {
+      struct sigaction action {};
+      do {
+        sigaction(SIGINT, nullptr, &action);
+      } while (action.sa_handler == SIG_DFL);
+      kill(getpid(), SIGINT);
+    }).detach();
+    _exit(Train({"--num_epochs=1000000", "--target_accuracy=0", "--json=" + PathOf("result.json")}).exit_code);
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  ASSERT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), 130);
+  std::ifstream file(PathOf("result.json"));
+  EXPECT_EQ(nlohmann::json::parse(file)["result"]["outcome"], "interrupted");
 }
 
 TEST_F(TrainCommandTest, BadInputIsRefusedInOneLine) {

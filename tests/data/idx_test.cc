@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/interrupt.h"
 #include "muster/error.h"
 #include "tests/data/error_of.h"
 #include "tests/testing/idx_files.h"
@@ -136,6 +137,13 @@ TEST_F(Idx, CountsThatDifferNameBothFiles) {
 
 TEST_F(Idx, ALabelOutOfRangeIsNamedWithItsOffset) {
   EXPECT_THAT(LabelsError(LabelBytes({9, 10, 3})), HasSubstr("byte 9: label 1 is 10, 0 to 9 was expected"));
+}
+
+TEST_F(Idx, AnInterruptEndsReading) {
+  const InterruptScope scope;
+  RequestInterrupt();
+  const std::filesystem::path path = folder_.Write("images", ImageBytes(3, 2, 4));
+  EXPECT_EQ(ErrorOf([&] { ReadIdxImages(path); }), "interrupted");
 }
 
 TEST_F(Idx, ACorruptGzipStreamNamesTheOffsetInTheFile) {

@@ -1,5 +1,7 @@
 #include "train/display.h"
 
+#include <limits>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -30,6 +32,19 @@ const Evaluation kEvaluation{.epoch = 3.0002, .step = 60, .train_loss = 0.25, .t
 TEST(ProgressLine, ShowsEpochBarLossAccuracySpeedAndTimeLeft) {
   EXPECT_EQ(ProgressLine(kHalfway, 200, false),
             "epoch 3/10 [===============>              ]  loss 0.250  accuracy 0.875  12346 images/s  1 min 05 s left");
+}
+
+TEST(ProgressLine, TheBarIsFullWhenAllEpochsAreDone) {
+  Progress done = kHalfway;
+  done.epoch = 10;
+  EXPECT_THAT(ProgressLine(done, 200, false), HasSubstr("epoch 10/10 [==============================]"));
+}
+
+TEST(ProgressLine, ANanHasNoSign) {
+  Progress bad = kHalfway;
+  bad.loss = -std::numeric_limits<double>::quiet_NaN();
+  EXPECT_THAT(ProgressLine(bad, 200, false), HasSubstr("loss nan "));
+  EXPECT_THAT(StepLine(bad), HasSubstr("loss nan "));
 }
 
 TEST(ProgressLine, NeverExceedsTheWidthOfTheTerminal) {
@@ -79,6 +94,16 @@ TEST(Display, ATerminalKeepsOneLinePerEvaluationAndIsCleanAtTheEnd) {
   display->AfterEvaluation(kHalfway, kEvaluation);
   EXPECT_THAT(console.all(), EndsWith("\r\x1b[K" + EvaluationLine(kEvaluation, 10) + "\n"));
   display->End({});
+  EXPECT_THAT(console.all(), EndsWith("\r\x1b[K"));
+}
+
+TEST(Display, AnErrorDoesNotEndUpBehindTheBar) {
+  FakeConsole console;
+  console.terminal = true;
+  FakeClock clock;
+  auto display = MakeDisplay(console, clock, 1);
+  display->AfterStep(kHalfway);
+  display.reset();  // what an exception does
   EXPECT_THAT(console.all(), EndsWith("\r\x1b[K"));
 }
 
@@ -133,6 +158,10 @@ TEST(Summary, ATargetReachedIsTheHeadline) {
             "  training           10.00 s, 3000 images/s\n"
             "  input wait         2.5 % of training\n"
             "  evaluation         1.00 s, 1 time\n");
+}
+
+TEST(Summary, OneEpochIsNoPlural) {
+  EXPECT_THAT(SummaryText({.epochs = 1}), ::testing::StartsWith("Trained for 1 epoch.\n"));
 }
 
 TEST(Summary, AMissedTargetAndAnInterruptSaySo) {

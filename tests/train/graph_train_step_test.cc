@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/interrupt.h"
 #include "base/philox.h"
 #include "muster/error.h"
 #include "train/trainer.h"
@@ -159,7 +160,57 @@ TEST_F(GraphTrainStepTest, AnUnknownModelListsTheKnownOnes) {
     Make(options);
     FAIL();
   } catch (const Error& error) {
-    EXPECT_THAT(error.what(), HasSubstr("--model=cnm: no such model; known are alexnet, cnn, "));
+    EXPECT_THAT(error.what(), HasSubstr("--model=cnm: no such model (did you mean cnn or cnn_5x5?); known are alexnet, cnn, "));
+  }
+}
+
+TEST_F(GraphTrainStepTest, AnUnknownModelComesWithTheProbableOne) {
+  const auto error_of = [](const std::string& name) -> std::string {
+    try {
+      FindTrainModel(name);
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "no error";
+  };
+  EXPECT_THAT(error_of("resnet5"), HasSubstr("(did you mean resnet50"));
+  EXPECT_THAT(error_of("lenet5"), HasSubstr("(did you mean lenet?)"));
+  EXPECT_THAT(error_of("CNN"), HasSubstr("(did you mean cnn?)"));
+  EXPECT_THAT(error_of("transformer"), HasSubstr("no such model; known are"));
+}
+
+TEST_F(GraphTrainStepTest, ImagesTooSmallForTheModelNameTheSizeItNeeds) {
+  TrainOptions options = Options();
+  options.model = "vgg11";
+  options.dataset = "idx:bars";
+  try {
+    Make(options);
+    FAIL();
+  } catch (const Error& error) {  // five poolings halve the side
+    EXPECT_STREQ(error.what(), "--model=vgg11 needs images of at least 32x32 (it is made for 224x224); those of --dataset=idx:bars are 12x12");
+  }
+}
+
+TEST_F(GraphTrainStepTest, AnEvaluationBatchBeyondAllMemoryNamesItsFlag) {
+  TrainOptions options = Options();
+  options.eval_batch_size = int64_t{1} << 30;
+  try {
+    Make(options);
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("--eval_batch_size=1073741824 needs "));
+    EXPECT_THAT(error.what(), HasSubstr("; --eval_batch_size="));
+  }
+}
+
+TEST_F(GraphTrainStepTest, AnInterruptEndsBuildingToo) {
+  const InterruptScope scope;
+  RequestInterrupt();
+  try {
+    Make(Options());
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), Code::kCancelled);
   }
 }
 

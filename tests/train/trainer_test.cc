@@ -95,6 +95,24 @@ TEST_F(TrainerTest, ANonFiniteLossStopsWithStepAndLayer) {
   EXPECT_EQ(step_.steps, 3);
 }
 
+TEST_F(TrainerTest, ANanWithASignIsReportedAsNan) {
+  step_.loss = [](int64_t) { return -std::nan(""); };
+  try {
+    Run({.num_epochs = 1});
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("the loss of step 1 is nan: "));
+  }
+}
+
+TEST_F(TrainerTest, NeverMoreEpochsAreReportedThanWereAskedFor) {
+  const TrainResult result = Run({.num_epochs = 1});  // 3 steps of 4 images for 10 images
+  EXPECT_EQ(result.images, 12);
+  EXPECT_DOUBLE_EQ(result.epochs, 1.0);
+  EXPECT_DOUBLE_EQ(result.evaluations.back().epoch, 1.0);
+  EXPECT_DOUBLE_EQ(hook_.last.epoch, 1.0);
+}
+
 TEST_F(TrainerTest, WithoutTheCheckItGoesOnAfterANonFiniteLoss) {
   step_.loss = [](int64_t) { return std::numeric_limits<double>::infinity(); };
   EXPECT_EQ(Run({.num_epochs = 2, .check_nan = false}).steps, 5);
