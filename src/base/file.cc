@@ -6,8 +6,11 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
 #include <filesystem>
+#include <optional>
+#include <vector>
 
 #include "muster/error.h"
 
@@ -75,6 +78,98 @@ void SyncFolder(const std::string& folder) {
   ::fsync(fd);
 }
 
+// The file that "path" leads to; a rename over a symbolic link would replace the link. The file need not exist yet.
+std::string BehindLinks(const std::string& path) {
+  constexpr int kMostLinks = 40;  // as the kernel
+  std::filesystem::path target = path;
+  std::error_code error;
+  for (int i = 0; i < kMostLinks && std::filesystem::is_symlink(target, error); ++i) {
+    const std::filesystem::path next = std::filesystem::read_symlink(target, error);
+    if (error) break;
+    target = target.parent_path() / next;  // an absolute "next" replaces all
+  }
+  return target.string();
+}
+
+// The descriptor when the file is what standard output or error already writes to (/dev/stdout of a redirected
+// program): replacing it would cut off what they write.
+std::optional<int> StandardStreamOf(bool exists, const struct stat& status) {
+  for (const int fd : {STDOUT_FILENO, STDERR_FILENO}) {
+    struct stat stream {};
+    if (exists && ::fstat(fd, &stream) == 0 && stream.st_dev == status.st_dev && stream.st_ino == status.st_ino) return fd;
+  }
+  return std::nullopt;
+}
+
+// Devices and pipes take the bytes as they come; there is nothing to replace.
+void WriteThrough(const std::string& path, std::string_view bytes) {
+  Descriptor file(OpenOrThrow(path, O_WRONLY, "write"));
+  WriteAll(file.get(), bytes, path);
+  if (!file.Close()) throw FileError("write", path, errno);
+}
+
+// Errors name the file that was asked for, never the temporary one.
+void Replace(const std::string& asked, const std::string& target, bool exists, mode_t mode, std::string_view bytes) {
+  const std::string temporary = TemporaryName(target);
+  try {
+    const int fd = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    if (fd < 0) throw FileError("write", asked, errno);
+    Descriptor file(fd);
+    if (exists) ::fchmod(fd, mode & 07777);  // the new file lets the same people read it
+    WriteAll(fd, bytes, asked);
+    if (::fsync(fd) != 0 || !file.Close()) throw FileError("write", asked, errno);
+    if (::rename(temporary.c_str(), target.c_str()) != 0) throw FileError("replace", asked, errno);
+  } catch (...) {
+    ::unlink(temporary.c_str());
+    throw;
+  }
+  SyncFolder(FolderOf(target));
+}
+
+// Creates what is missing of the folder and its parents; "created" gets the new ones, outermost first, also when it
+// fails. Returns 0 or the reason.
+int CreateFolders(const std::filesystem::path& folder, std::vector<std::filesystem::path>& created) {
+  std::error_code error;
+  if (std::filesystem::is_directory(folder, error)) return 0;
+  const std::filesystem::path parent = folder.has_filename() ? folder.parent_path() : folder.parent_path().parent_path();
+  if (!parent.empty() && parent != folder) {
+    if (const int reason = CreateFolders(parent, created); reason != 0) return reason;
+  }
+  if (::mkdir(folder.c_str(), 0777) == 0) {
+    created.push_back(folder);
+    return 0;
+  }
+  const int reason = errno;
+  if (std::filesystem::is_directory(folder, error)) return 0;  // somebody else was faster
+  return reason == EEXIST ? ENOTDIR : reason;
+}
+
+void RemoveFolders(const std::vector<std::filesystem::path>& created) {
+  for (auto folder = created.rbegin(); folder != created.rend(); ++folder) ::rmdir(folder->c_str());
+}
+
+void ProbeFolder(const std::string& folder) {
+  const std::string probe = fmt::format("{}/.muster_probe{}", folder, ::getpid());
+  const int fd = ::open(probe.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+  if (fd < 0) throw FileError("write into folder", folder, errno);
+  ::close(fd);
+  ::unlink(probe.c_str());
+}
+
+// Creates and probes; what was created goes again when that fails, or when the folder is not to be kept.
+void MakeFolder(const std::string& folder, bool keep) {
+  if (folder.empty()) throw InvalidArgument("cannot create a folder without a name");
+  std::vector<std::filesystem::path> created;
+  try {
+    if (const int reason = CreateFolders(folder, created); reason != 0) throw FileError("create folder", folder, reason);
+    ProbeFolder(folder);
+  } catch (...) {
+    RemoveFolders(created);
+    throw;
+  }
+  if (!keep) RemoveFolders(created);
+}
+
 }  // namespace
 
 std::string ReadFile(const std::string& path) {
@@ -91,18 +186,19 @@ std::string ReadFile(const std::string& path) {
 }
 
 void WriteFileAtomically(const std::string& path, std::string_view bytes) {
-  const std::string temporary = TemporaryName(path);
-  try {
-    Descriptor file(OpenOrThrow(temporary, O_WRONLY | O_CREAT | O_TRUNC, "create"));
-    WriteAll(file.get(), bytes, temporary);
-    if (::fsync(file.get()) != 0) throw FileError("sync", temporary, errno);
-    if (!file.Close()) throw FileError("close", temporary, errno);
-    if (::rename(temporary.c_str(), path.c_str()) != 0) throw FileError("replace", path, errno);
-  } catch (...) {
-    ::unlink(temporary.c_str());
-    throw;
+  struct stat status {};
+  const bool exists = ::stat(path.c_str(), &status) == 0;
+  if (exists && S_ISDIR(status.st_mode)) throw FileError("write", path, EISDIR);
+  if (const std::optional<int> stream = StandardStreamOf(exists, status)) {
+    std::fflush(nullptr);
+    WriteAll(*stream, bytes, path);
+    return;
   }
-  SyncFolder(FolderOf(path));
+  if (exists && !S_ISREG(status.st_mode)) {
+    WriteThrough(path, bytes);
+  } else {
+    Replace(path, BehindLinks(path), exists, status.st_mode, bytes);
+  }
 }
 
 void AppendToFile(const std::string& path, std::string_view bytes) {
@@ -114,26 +210,22 @@ void AppendToFile(const std::string& path, std::string_view bytes) {
 void CheckWritable(const std::string& path) {
   if (path.empty()) throw InvalidArgument("cannot write to a file without a name");
   struct stat status {};
-  if (::stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode)) throw FileError("write", path, EISDIR);
-  const std::string probe = TemporaryName(path);
+  const bool exists = ::stat(path.c_str(), &status) == 0;
+  if (exists && S_ISDIR(status.st_mode)) throw FileError("write", path, EISDIR);
+  if (StandardStreamOf(exists, status)) return;
+  if (exists && !S_ISREG(status.st_mode)) {
+    if (::access(path.c_str(), W_OK) != 0) throw FileError("write", path, errno);
+    return;
+  }
+  const std::string probe = TemporaryName(BehindLinks(path));
   const int fd = ::open(probe.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
   if (fd < 0) throw FileError("write", path, errno);
   ::close(fd);
   ::unlink(probe.c_str());
 }
 
-void CreateWritableFolder(const std::string& folder) {
-  std::error_code error;
-  std::filesystem::create_directories(folder, error);
-  // create_directories also fails where a file is in the way; a folder that exists is fine.
-  if (!std::filesystem::is_directory(folder)) {
-    throw FileError("create folder", folder, error ? error.value() : ENOTDIR);
-  }
-  const std::string probe = fmt::format("{}/.muster_probe{}", folder, ::getpid());
-  const int fd = ::open(probe.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
-  if (fd < 0) throw FileError("write into folder", folder, errno);
-  ::close(fd);
-  ::unlink(probe.c_str());
-}
+void CheckFolder(const std::string& folder) { MakeFolder(folder, false); }
+
+void CreateWritableFolder(const std::string& folder) { MakeFolder(folder, true); }
 
 }  // namespace muster

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace muster {
 namespace {
 
@@ -73,10 +75,12 @@ std::string HelpText(const std::string& usage, const FlagTable& table) {
       if (!spec.important || spec.group != group) continue;
       const bool has_default = !std::holds_alternative<std::monostate>(spec.default_value);
       const std::string help = has_default ? fmt::format("{} ({})", spec.help, DefaultText(spec)) : spec.help;
+      // Beside the flag where it leaves room, and on in the same column; below it only when the flag itself is too long.
       const std::string left = fmt::format("  {:<{}} ", Spelling(spec), kLeft);
-      const bool fits = left.size() + help.size() <= kColumns;
-      lines +=
-          fits ? left + help + "\n" : left.substr(0, left.find_last_not_of(' ') + 1) + "\n" + Wrapped(help, kLeft + 3);
+      const bool beside = left.size() == kLeft + 3 || left.size() + help.size() <= kColumns;
+      const std::string text_lines = Wrapped(help, left.size() > kLeft + 3 && beside ? left.size() : kLeft + 3);
+      lines += beside ? left + text_lines.substr(std::min(left.size(), text_lines.size()))
+                      : left.substr(0, left.find_last_not_of(' ') + 1) + "\n" + text_lines;
     }
     if (!lines.empty()) text += group + "\n" + lines;
   }

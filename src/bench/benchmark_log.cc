@@ -80,6 +80,7 @@ void BenchmarkLog::LogRun(const BenchParams& params, const Derived& derived, con
   run["tensorflow_version"] = {{"version", fmt::format("Muster {}", Version())}, {"git_hash", Commit()}};
   run["tensorflow_environment_variables"] = EnvironmentVariables();
   run["run_parameters"] = RunParameters(params, derived);
+  WriteFileAtomically(folder_ + "/metric.log", "");
   WriteFileAtomically(folder_ + "/benchmark_run.log", JsonLine(run) + "\n");
 }
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "bench/all_reduce_spec.h"
@@ -63,6 +64,46 @@ void CheckAmounts(const P& p) {
   Refuse(p.num_batches && p.num_epochs, "At most one of --num_batches and --num_epochs may be specified.");
   Refuse(p.num_eval_batches && p.num_eval_epochs,
          "at most one of --num_eval_batches and --num_eval_epochs makes sense");
+}
+
+// Rates and what the optimizers' rules allow; "muster train" has the same bounds.
+void CheckOptimizers(const P& p) {
+  const auto bounded = [](const char* name, double value, bool fits, const char* bounds) {
+    Refuse(!fits, fmt::format("flag --{}={}: must be {}", name, PythonFloat(value), bounds));
+  };
+  const auto from_zero = [&](const char* name, double value) { bounded(name, value, value >= 0, "at least 0"); };
+  const auto share = [&](const char* name, double value) {
+    bounded(name, value, value >= 0 && value <= 1, "at least 0 and at most 1");
+  };
+  const auto below_one = [&](const char* name, double value) {
+    bounded(name, value, value >= 0 && value < 1, "at least 0 and less than 1");
+  };
+  from_zero("init_learning_rate", p.init_learning_rate.value_or(0));
+  from_zero("num_epochs_per_decay", p.num_epochs_per_decay);
+  from_zero("learning_rate_decay_factor", p.learning_rate_decay_factor);
+  from_zero("minimum_learning_rate", p.minimum_learning_rate);
+  from_zero("num_learning_rate_warmup_epochs", p.num_learning_rate_warmup_epochs);
+  from_zero("resnet_base_lr", p.resnet_base_lr.value_or(0));
+  from_zero("weight_decay", p.weight_decay);
+  share("momentum", p.momentum);
+  share("rmsprop_decay", p.rmsprop_decay);
+  share("rmsprop_momentum", p.rmsprop_momentum);
+  from_zero("rmsprop_epsilon", p.rmsprop_epsilon);
+  below_one("adam_beta1", p.adam_beta1);
+  below_one("adam_beta2", p.adam_beta2);
+  from_zero("adam_epsilon", p.adam_epsilon);
+  const double clip = p.gradient_clip.value_or(1);
+  bounded("gradient_clip", clip, clip > 0, "greater than 0");
+}
+
+// Strings of the peer that stand for one of few things.
+void CheckPreprocessing(const P& p) {
+  const auto one_of = [](const char* name, const std::string& value, const std::vector<std::string>& known) {
+    Refuse(std::find(known.begin(), known.end(), value) == known.end(),
+           fmt::format("flag --{}={}: value should be one of <{}>", name, value, fmt::join(known, "|")));
+  };
+  one_of("resize_method", p.resize_method, {"round_robin", "nearest", "bilinear", "bicubic", "area"});
+  one_of("input_preprocessor", p.input_preprocessor, {"default", "official_models_imagenet"});
 }
 
 void CheckThreads(const P& p) {
@@ -168,8 +209,7 @@ void CheckModes(const P& p) {
 
 void CheckAllReduce(const P& p) {
   Refuse(p.hierarchical_copy && p.num_gpus <= 1, "--hierarchical_copy needs --num_gpus greater than 1");
-  Refuse(p.hierarchical_copy && p.network_topology == "gcp_v100" && p.num_gpus != 8,
-         "--hierarchical_copy with --network_topology=gcp_v100 needs --num_gpus=8");
+  Refuse(p.network_topology == "gcp_v100" && p.num_gpus != 8, "--network_topology=gcp_v100 needs --num_gpus=8");
   const std::string& mode = p.variable_update;
   const bool needs_spec = mode == "distributed_all_reduce" || mode == "collective_all_reduce";
   Refuse(needs_spec && !Set(p.all_reduce_spec), fmt::format("--variable_update={} needs --all_reduce_spec", mode));
@@ -189,6 +229,8 @@ void CheckAllReduce(const P& p) {
 void CheckParams(const BenchParams& params) {
   CheckFieldBounds(params);
   CheckAmounts(params);
+  CheckOptimizers(params);
+  CheckPreprocessing(params);
   CheckThreads(params);
   CheckLearningRateFlags(params);
   CheckHalfPrecision(params);

@@ -5,6 +5,8 @@
 #include <chrono>
 #include <cstdio>
 
+#include "base/standard_output.h"
+
 namespace muster::bench {
 
 double SteadySeconds() {
@@ -18,8 +20,7 @@ StandardConsole::~StandardConsole() { ClearProgress(); }
 
 void StandardConsole::Print(const std::string& line) {
   ClearProgress();
-  std::fputs((line + "\n").c_str(), stdout);
-  std::fflush(stdout);
+  WriteStandardOutput(line + "\n");
 }
 
 void StandardConsole::Note(const std::string& line) {

@@ -9,7 +9,7 @@ class Console {
  public:
   virtual ~Console() = default;
 
-  virtual void Print(const std::string& line) = 0;     // a line of the contract: standard output
+  virtual void Print(const std::string& line) = 0;     // a line of the contract: standard output; may throw OutputError
   virtual void Note(const std::string& line) = 0;      // anything else worth saying: standard error
   virtual void Progress(const std::string& text) = 0;  // rewrites the progress line; "" removes it
 };

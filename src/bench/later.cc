@@ -72,6 +72,20 @@ const std::vector<Row>& Rows() {
   return rows;
 }
 
+// Why a flag that works changes nothing in this request; "" when it does.
+std::string WithoutEffectHere(const BenchParams& params, const std::string& name) {
+  const auto starts = [](const std::string& text, const char* prefix) { return text.rfind(prefix, 0) == 0; };
+  const bool own_rate = !params.init_learning_rate && params.piecewise_learning_rate_schedule.value_or("").empty();
+  if (name == "freeze_when_forward_only" && !params.forward_only) return "without --forward_only";
+  if (name == "num_learning_rate_warmup_epochs" && own_rate) return "at the model's own rate";
+  if (name == "resnet_base_lr" && !own_rate) return "with your own rate";
+  if (name == "resnet_base_lr" && !starts(params.model, "resnet")) return "on " + params.model;
+  const bool of_another = (name == "momentum" && params.optimizer != "momentum") ||
+                          (starts(name, "rmsprop_") && params.optimizer != "rmsprop") ||
+                          (starts(name, "adam_") && params.optimizer != "adam");
+  return of_another ? "with --optimizer=" + params.optimizer : "";
+}
+
 bool IsDefault(const BenchParams& params, const ParamField& field) {
   return GetParam(params, field) == field.spec.default_value;
 }
@@ -112,10 +126,10 @@ void CheckSupported(const BenchParams& params) {
 std::string NoEffectNote(const BenchParams& params) {
   std::vector<std::string> flags;
   for (const ParamField& field : BenchParamTable().fields()) {
+    if (IsDefault(params, field)) continue;
     const FlagSupport support = SupportOf(field.spec.name);
-    if (support.support == Support::kNoEffect && !IsDefault(params, field)) {
-      flags.push_back(fmt::format("--{} ({})", field.spec.name, support.note));
-    }
+    const std::string why = support.support == Support::kNoEffect ? support.note : WithoutEffectHere(params, field.spec.name);
+    if (!why.empty()) flags.push_back(fmt::format("--{} ({})", field.spec.name, why));
   }
   return flags.empty() ? "" : fmt::format("without effect: {}", fmt::join(flags, ", "));
 }

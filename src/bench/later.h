@@ -27,7 +27,8 @@ FlagSupport SupportOf(const std::string& name);
 // Throws Unimplemented with one line for the first parameter that is not at its default and is not supported yet.
 void CheckSupported(const BenchParams& params);
 
-// The parameters that are not at their defaults and have no effect: for one note on standard error. "" when none.
+// The parameters that are not at their defaults and have no effect, here (kNoEffect) or in this request (momentum of
+// another optimizer, and so on): for one note on standard error. "" when none.
 std::string NoEffectNote(const BenchParams& params);
 
 }  // namespace muster::bench

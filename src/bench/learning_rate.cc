@@ -24,13 +24,17 @@ std::vector<std::string> SplitAtSemicolons(const std::string& text) {
   return parts;
 }
 
-// One part of the schedule; the peer's words for what is wrong with it.
+Error Bad(const char* what, const std::string& part) {
+  return InvalidArgument(fmt::format("--piecewise_learning_rate_schedule: {}: {}", what, part));
+}
+
+// One part of the schedule; after the flag, the peer's words for what is wrong with it.
 double ParseRate(const std::string& part) {
   const FlagSpec spec{.name = "piecewise_learning_rate_schedule", .type = FlagType::kFloat};
   try {
     return std::get<double>(ParseFlagValue(spec, part));
   } catch (const Error&) {
-    throw InvalidArgument(fmt::format("Invalid learning rate: {}", part));
+    throw Bad("Invalid learning rate", part);
   }
 }
 
@@ -39,7 +43,7 @@ int64_t ParseEpoch(const std::string& part) {
   try {
     return std::get<int64_t>(ParseFlagValue(spec, part));
   } catch (const Error&) {
-    throw InvalidArgument(fmt::format("Invalid epoch: {}", part));
+    throw Bad("Invalid epoch", part);
   }
 }
 
@@ -58,6 +62,7 @@ schedules::Piecewise ParsePiecewise(const BenchParams& params, double steps_per_
   for (size_t i = 0; i < parts.size(); ++i) {
     if (i % 2 == 0) {
       rule.rates.push_back(ParseRate(parts[i]));
+      if (rule.rates.back() < 0) throw Bad("negative learning rate", parts[i]);
       continue;
     }
     const double steps = static_cast<double>(ParseEpoch(parts[i])) * steps_per_epoch;

@@ -7,6 +7,8 @@
 
 #include "base/file.h"
 #include "base/interrupt.h"
+#include "base/output_flags.h"
+#include "base/standard_output.h"
 #include "bench/benchmark_log.h"
 #include "bench/checks.h"
 #include "bench/info_block.h"
@@ -28,6 +30,17 @@ bool NanStops(const BenchParams& params, const OwnParams& own) {
 
 namespace {
 
+void StopIfInterrupted() {
+  if (Interrupted()) throw Error(Code::kCancelled, "interrupted");
+}
+
+// Before anything is printed.
+void CheckOutputs(const BenchParams& params, const OwnParams& own) {
+  if (own.json) CheckFileFlag("json", *own.json);
+  if (own.dump_passes) CheckFolderFlag("dump_passes", *own.dump_passes);
+  if (params.benchmark_log_dir) CheckFolderFlag("benchmark_log_dir", *params.benchmark_log_dir);
+}
+
 // One run from checked parameters to its end.
 class BenchRun {
  public:
@@ -46,6 +59,7 @@ class BenchRun {
   BenchResult Run(const StepRunnerFactory& factory);
 
  private:
+  bool PrepareUnlessInterrupted(const StepRunnerFactory& factory);
   void OpenOutputs();
   void Prepare(const StepRunnerFactory& factory);
   void WarmUp();
@@ -75,10 +89,22 @@ class BenchRun {
   bool running_ = false;  // the model was prepared: from now on there is a result
 };
 
-// All folders are tried before any work is done.
+// They were checked before; created only now, when nothing of the request can be refused any more.
 void BenchRun::OpenOutputs() {
   if (own_.dump_passes) CreateWritableFolder(*own_.dump_passes);
   if (params_.benchmark_log_dir) log_.emplace(*params_.benchmark_log_dir);
+}
+
+// Ctrl-C before the first step: there is nothing to show, but a result that says so. Otherwise the run may begin.
+bool BenchRun::PrepareUnlessInterrupted(const StepRunnerFactory& factory) {
+  try {
+    Prepare(factory);
+    return true;
+  } catch (const Error& error) {
+    if (error.code() != Code::kCancelled || !Interrupted()) throw;
+  }
+  record_.state = ExitState::kInterrupted;
+  return false;
 }
 
 // Notes come at the end, so that what refuses the request is the only line on standard error.
@@ -88,8 +114,8 @@ void BenchRun::Prepare(const StepRunnerFactory& factory) {
   rate_ = MakeSchedule(params_, derived_.model, derived_.dataset.train_images, derived_.batch_size);
   CheckSchedule(rate_);
   OpenOutputs();
-  machine_ = ReadMachineFacts();
   runner_ = factory({params_, own_, derived_});
+  StopIfInterrupted();
   console_.Print("Initializing graph");
   console_.Progress("compiling the plan");
   const int64_t rounded = RoundUpWarmup(record_.num_warmup_batches, params_.batch_group_size);
@@ -98,12 +124,14 @@ void BenchRun::Prepare(const StepRunnerFactory& factory) {
     console_.Print(fmt::format("Round up warm up steps to {} to match batch_group_size", rounded));
   }
   record_.prepared = runner_->Prepare();
+  StopIfInterrupted();
   record_.prepare_seconds = clock_() - start;
   running_ = true;
   for (const std::string& note : notes_) console_.Note(note);
   if (const std::string note = NoEffectNote(params_); !note.empty()) console_.Note(note);
   const double mib = static_cast<double>(record_.prepared.planned_peak_bytes) / (1 << 20);
-  console_.Note(fmt::format("memory plan: peak {:.1f} MiB; {} threads", mib, record_.prepared.num_threads));
+  console_.Note(fmt::format("memory plan: peak {:.1f} MiB; {} thread{}", mib, record_.prepared.num_threads,
+                            record_.prepared.num_threads == 1 ? "" : "s"));
   if (log_) log_->LogRun(params_, derived_, machine_);
 }
 
@@ -142,8 +170,8 @@ void BenchRun::CheckFinite(const std::string& phase, int64_t step, const StepRec
   }
   record_.state = ExitState::kNotFinite;
   const std::string where = runner_->FirstNonFinite();
-  throw InvalidArgument(fmt::format("{}{}: try a smaller learning rate, or --check_nan=false to go on", what,
-                                    where.empty() ? "" : ", first in " + where));
+  throw InvalidArgument(fmt::format("{}{}; try a smaller learning rate, or --check_nan=false to go on", what,
+                                    where.empty() ? "" : ": " + where + " first"));
 }
 
 void BenchRun::WarmUp() {
@@ -189,6 +217,10 @@ void BenchRun::PrintStep(int64_t step, const StepRecord& record) {
 
 void BenchRun::PrintTotal() {
   const int64_t steps = static_cast<int64_t>(record_.timed.size());
+  if (record_.state == ExitState::kInterrupted && !running_) {
+    console_.Note("interrupted before the first step");
+    return;
+  }
   if (record_.state == ExitState::kInterrupted) {
     console_.Note(fmt::format("interrupted after {} of {} warm-up and {} of {} timed steps", record_.warmup.size(),
                               record_.num_warmup_batches, steps, derived_.num_batches));
@@ -218,12 +250,22 @@ void BenchRun::WriteResultOfFailure() {
 }
 
 BenchResult BenchRun::Run(const StepRunnerFactory& factory) {
+  machine_ = ReadMachineFacts();
   try {
-    Prepare(factory);
-    record_.state = ExitState::kFinished;
-    WarmUp();
+    for (const std::string& line : InfoBlock(params_, derived_)) console_.Print(line);
+    CheckEvaluation(params_);
+    if (PrepareUnlessInterrupted(factory)) {
+      record_.state = ExitState::kFinished;
+      WarmUp();
+    }
     if (record_.state == ExitState::kFinished) TimedSteps();
     PrintTotal();
+  } catch (const OutputError& error) {
+    running_ = true;  // nothing was wrong with the request, and the result file may still be read
+    record_.state = ExitState::kFailed;
+    record_.error = error.what();
+    WriteResultOfFailure();
+    throw;
   } catch (const std::exception& error) {
     if (record_.state != ExitState::kNotFinite) record_.state = ExitState::kFailed;
     record_.error = error.what();
@@ -250,13 +292,10 @@ BenchResult BenchRun::Run(const StepRunnerFactory& factory) {
 BenchResult Run(const BenchParams& params, const OwnParams& own, const StepRunnerFactory& factory,
                 Surroundings surroundings) {
   CheckParams(params);
-  Console& console = surroundings.console;
   const bool lacks_checkpoint = params.eval && !params.train_dir;
   if (!lacks_checkpoint) CheckSupported(params);
   const Derived derived = Derive(params);
-  if (own.json) CheckWritable(*own.json);
-  for (const std::string& line : InfoBlock(params, derived)) console.Print(line);
-  CheckEvaluation(params);
+  CheckOutputs(params, own);
   return BenchRun(params, own, derived, surroundings).Run(factory);
 }
 

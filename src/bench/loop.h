@@ -34,7 +34,8 @@ struct Surroundings {
 // A whole benchmark: checks, information block, model, warm-up, timed steps, total; structured log and result file.
 // Everything that can be wrong with the request is found before the first step, and an unwritable output before the
 // model is built. Ends early when Interrupted() turns true: the total so far is printed and the state says so. Throws
-// Error otherwise; a result file that was asked for is then written too, once the model began to run.
+// Error otherwise; a result file that was asked for is then written too, once the model began to run, and also when
+// standard output takes no more.
 BenchResult Run(const BenchParams& params, const OwnParams& own, const StepRunnerFactory& factory,
                 Surroundings surroundings);
 

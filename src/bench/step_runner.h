@@ -43,15 +43,16 @@ class StepRunner {
  public:
   virtual ~StepRunner() = default;
 
-  // Compiles the plan, allocates and initialises: what the peer calls "Initializing graph".
+  // Compiles the plan, allocates and initialises: what the peer calls "Initializing graph". May give up like RunStep.
   virtual PreparedRun Prepare() = 0;
 
   // Runs one step to its end. May look at Interrupted() (base/interrupt.h) while it runs and give up by throwing Error
   // with code Cancelled, so that Ctrl-C need not wait for a long step; the loop then does not count this step.
   virtual StepResult RunStep(const StepInput& input) = 0;
 
-  // After a step whose loss was not finite: the layer (node name, operation, scope) where the first value that is not
-  // finite appears when that step is run again, for the error message; "" if that cannot be told.
+  // After a step whose loss was not finite: where the first value that is not finite appears when that step is run
+  // again, as a sentence for the error message ("the output of v/fc/MatMul (MatMul) holds -inf"); "" if that cannot be
+  // told.
   virtual std::string FirstNonFinite() = 0;
 };
 

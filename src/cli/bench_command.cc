@@ -1,9 +1,8 @@
 #include <fmt/format.h>
 
-#include <cstdio>
-
 #include "base/flags_help.h"
 #include "base/interrupt.h"
+#include "base/standard_output.h"
 #include "bench/flags.h"
 #include "bench/loop.h"
 #include "bench/model_runner.h"
@@ -18,8 +17,9 @@ const char kUsage[] =
 
 // 0 is how the record says "the model's own"; who types a batch size means a number of images.
 void RefuseBatchOfNothing(const FlagValues& values) {
-  if (!values.is_set("batch_size") || values.GetInt("batch_size") != 0) return;
-  throw InvalidArgument("flag --batch_size=0: must be at least 1; leave the flag out for the model's own batch size");
+  if (!values.is_set("batch_size") || values.GetInt("batch_size") > 0) return;
+  throw InvalidArgument(fmt::format("flag --batch_size={}: must be at least 1; leave the flag out for the model's own batch size",
+                                    values.GetInt("batch_size")));
 }
 
 }  // namespace
@@ -29,18 +29,18 @@ int BenchCommand(const std::vector<std::string>& words) {
   const FlagValues values = ParseFlags(table, words);
   if (values.help() || values.helpfull()) {
     const std::string text = values.help() ? HelpText(kUsage, table) : HelpFullText(kUsage, table);
-    std::fputs(text.c_str(), stdout);
+    WriteStandardOutput(text);
     return kSuccess;
   }
   RejectPositional(values);
   RefuseBatchOfNothing(values);
 
+  InterruptScope interrupts;
   bench::StandardConsole console("muster bench: ");
   const bench::BenchParams params = bench::ParamsFromFlags(values);
   bench::Surroundings surroundings{.console = console, .words = values.words()};
   const bool took_cpu = !values.is_set("device") && params.device == "cpu";
   if (took_cpu) surroundings.notes.emplace_back("no GPU that Muster can use: taking the CPU");
-  InterruptScope interrupts;
   const bench::BenchResult result =
       bench::Run(params, bench::OwnParamsFromFlags(values), bench::MakeModelRunner, std::move(surroundings));
   return result.state == bench::ExitState::kInterrupted ? kInterruptedExitCode : kSuccess;

@@ -1,10 +1,9 @@
 #include <google/protobuf/stubs/common.h>
 
-#include <cstdio>
-
 #include "backend/cpu/onednn_adapter.h"
 #include "base/flags.h"
 #include "base/flags_help.h"
+#include "base/standard_output.h"
 #include "base/version.h"
 #include "cli/commands.h"
 #include "cli/dispatch.h"
@@ -30,7 +29,7 @@ int DevicesCommand(const std::vector<std::string>& words) {
   const FlagValues values = ParseFlags(table, words);
   if (values.help() || values.helpfull()) {
     const std::string text = values.help() ? HelpText(kUsage, table) : HelpFullText(kUsage, table);
-    std::fputs(text.c_str(), stdout);
+    WriteStandardOutput(text);
     return kSuccess;
   }
   RejectPositional(values);
@@ -38,7 +37,7 @@ int DevicesCommand(const std::vector<std::string>& words) {
   const std::string protobuf = google::protobuf::internal::VersionString(GOOGLE_PROTOBUF_VERSION);
   const HostInfo info = ReadHostInfo({{"Muster", Version()}, {"oneDNN", onednn::Version()}, {"protobuf", protobuf}});
   const std::string text = values.GetBool("json") ? HostInfoJson(info) : HostInfoText(info);
-  std::fputs(text.c_str(), stdout);
+  WriteStandardOutput(text);
   return kSuccess;
 }
 

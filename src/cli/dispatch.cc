@@ -6,6 +6,7 @@
 #include <new>
 
 #include "base/nearest.h"
+#include "base/standard_output.h"
 #include "base/version.h"
 #include "cli/commands.h"
 
@@ -33,9 +34,10 @@ std::string Help() {
 Error UnknownCommand(const std::string& word) {
   std::vector<std::string> names;
   for (const Command& command : Commands()) names.emplace_back(command.name);
+  const std::string known = fmt::format("there are {}", fmt::join(names, ", "));
+  names.insert(names.end(), {"--help", "--version"});
   const std::vector<std::string> nearest = NearestWords(word, names);
-  const std::string advice = nearest.empty() ? fmt::format("there are {}", fmt::join(names, ", "))
-                                             : fmt::format("did you mean {}?", fmt::join(nearest, " or "));
+  const std::string advice = nearest.empty() ? known : fmt::format("did you mean {}?", fmt::join(nearest, " or "));
   return InvalidArgument(fmt::format("unknown command '{}': {}", word, advice));
 }
 
@@ -46,11 +48,11 @@ int Run(const std::vector<std::string>& words, std::string& command_name) {
   }
   const std::string& first = words[0];
   if (first == "--help" || first == "-h" || first == "-help" || first == "--helpfull" || first == "help") {
-    std::fputs(Help().c_str(), stdout);
+    WriteStandardOutput(Help());
     return kSuccess;
   }
-  if (first == "--version" || first == "-version") {
-    std::fputs(fmt::format("muster {} ({})\n", Version(), Commit()).c_str(), stdout);
+  if (first == "--version" || first == "-version" || first == "version") {
+    WriteStandardOutput(fmt::format("muster {} ({})\n", Version(), Commit()));
     return kSuccess;
   }
   for (const Command& command : Commands()) {
@@ -83,7 +85,9 @@ int ExitCodeOf(const Error& error) {
 int Dispatch(const std::vector<std::string>& words) {
   std::string command;
   try {
-    return Run(words, command);
+    const int exit_code = Run(words, command);
+    FinishStandardOutput();
+    return exit_code;
   } catch (const Error& error) {
     PrintError(command, error.what());
     return ExitCodeOf(error);

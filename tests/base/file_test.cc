@@ -1,11 +1,14 @@
 #include "base/file.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <filesystem>
 #include <functional>
 
+#include "base/output_flags.h"
 #include "muster/error.h"
 
 namespace muster {
@@ -72,6 +75,63 @@ TEST_F(FileTest, CheckingLeavesNothingBehind) {
   EXPECT_EQ(Count(), 0u);
   CreateWritableFolder(Path("a/b"));
   EXPECT_TRUE(std::filesystem::is_empty(Path("a/b")));
+}
+
+TEST_F(FileTest, APipeIsWrittenToAndStaysAPipe) {
+  ASSERT_EQ(::mkfifo(Path("pipe").c_str(), 0600), 0);
+  CheckWritable(Path("pipe"));
+  const int reader = ::open(Path("pipe").c_str(), O_RDONLY | O_NONBLOCK);
+  ASSERT_GE(reader, 0);
+  WriteFileAtomically(Path("pipe"), "hello");
+  char got[8] = {};
+  EXPECT_EQ(::read(reader, got, sizeof got), 5);
+  EXPECT_STREQ(got, "hello");
+  ::close(reader);
+  EXPECT_TRUE(std::filesystem::is_fifo(Path("pipe")));
+  EXPECT_EQ(Count(), 1u);
+}
+
+TEST_F(FileTest, ALinkStaysALinkAndTheFileBehindItIsReplaced) {
+  std::filesystem::create_directory(Path("real"));
+  std::filesystem::create_symlink("real/file", Path("link"));
+  for (const char* text : {"created", "replaced"}) {
+    CheckWritable(Path("link"));
+    WriteFileAtomically(Path("link"), text);
+    EXPECT_TRUE(std::filesystem::is_symlink(Path("link")));
+    EXPECT_EQ(ReadFile(Path("real/file")), text);
+  }
+  EXPECT_EQ(Count(), 2u);
+}
+
+TEST_F(FileTest, AFileThatStandardErrorGoesToIsNotReplaced) {
+  const int saved = ::dup(STDERR_FILENO), file = ::open(Path("err").c_str(), O_WRONLY | O_CREAT | O_APPEND, 0600);
+  ::dup2(file, STDERR_FILENO);
+  ::close(file);
+  AppendToFile(Path("err"), "before\n");
+  WriteFileAtomically(Path("err"), "result\n");
+  AppendToFile(Path("err"), "after\n");
+  ::dup2(saved, STDERR_FILENO);
+  ::close(saved);
+  EXPECT_EQ(ReadFile(Path("err")), "before\nresult\nafter\n");
+}
+
+TEST_F(FileTest, CheckingAFolderOrFailingToCreateItLeavesNoFoldersBehind) {
+  CheckFolder(Path("a/b/c"));
+  EXPECT_EQ(Count(), 0u);
+  WriteFileAtomically(Path("file"), "x");
+  EXPECT_EQ(ErrorOf([&] { CheckFolder(Path("file/b")); }), "cannot create folder " + Path("file/b") + ": Not a directory");
+  EXPECT_NE(ErrorOf([&] { CreateWritableFolder(Path("d/") + std::string(300, 'x')); }), "no error");
+  EXPECT_EQ(Count(), 1u);
+}
+
+TEST_F(FileTest, AnOutputFlagIsNamedInItsError) {
+  EXPECT_EQ(ErrorOf([] { CheckFileFlag("json", ""); }), "flag --json=: needs the name of a file");
+  EXPECT_EQ(ErrorOf([] { CheckFolderFlag("train_dir", ""); }), "flag --train_dir=: needs the name of a folder");
+  EXPECT_EQ(ErrorOf([&] { CheckFileFlag("json", Path("no/x")); }),
+            "flag --json: cannot write " + Path("no/x") + ": No such file or directory");
+  WriteFileAtomically(Path("file"), "x");
+  EXPECT_EQ(ErrorOf([&] { CheckFolderFlag("train_dir", Path("file")); }),
+            "flag --train_dir: cannot create folder " + Path("file") + ": Not a directory");
 }
 
 TEST_F(FileTest, AFileInTheWayOfAFolderIsNamed) {

@@ -134,6 +134,16 @@ TEST(Flags, HelpListsTheImportantFlagsAndHelpfullAll) {
   for (const FlagSpec& spec : table.specs()) EXPECT_NE(full.find(spec.name), std::string::npos) << spec.name;
 }
 
+TEST(Flags, ALongHelpTextStandsBesideItsFlagAndGoesOnInItsColumn) {
+  const FlagTable table({{.name = "json",
+                          .type = FlagType::kString,
+                          .help = "first words, then so many more that they cannot all stand in one line of a hundred columns",
+                          .important = true}});
+  EXPECT_EQ(HelpText("", table),
+            "\n  --json=TEXT                    first words, then so many more that they cannot all stand in one line\n"
+            "                                 of a hundred columns\nAll flags: --helpfull\n");
+}
+
 TEST(Flags, FloatsAreWrittenAsPythonDoes) {
   EXPECT_EQ(PythonFloat(-1), "-1.0");
   EXPECT_EQ(PythonFloat(1e-8), "1e-08");

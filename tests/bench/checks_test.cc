@@ -4,6 +4,8 @@
 
 #include "bench/all_reduce_spec.h"
 #include "bench/flags.h"
+#include "bench/later.h"
+#include "bench/peer_models.h"
 #include "muster/error.h"
 
 namespace muster::bench {
@@ -100,9 +102,10 @@ INSTANTIATE_TEST_SUITE_P(
         Case{{"--variable_update=horovod", "--num_gpus=2"},
              "--variable_update=horovod needs --num_gpus=1 in each process"},
         Case{{"--variable_update=horovod", "--job_name=worker"}, "--variable_update=horovod cannot go with --job_name"},
+        Case{{"--network_topology=gcp_v100"}, "--network_topology=gcp_v100 needs --num_gpus=8"},
         Case{{"--hierarchical_copy"}, "--hierarchical_copy needs --num_gpus greater than 1"},
         Case{{"--hierarchical_copy", "--network_topology=gcp_v100", "--num_gpus=4"},
-             "--hierarchical_copy with --network_topology=gcp_v100 needs --num_gpus=8"},
+             "--network_topology=gcp_v100 needs --num_gpus=8"},
         Case{{"--variable_update=distributed_all_reduce", "--job_name=worker", "--all_reduce_spec=xring"},
              "--variable_update=distributed_all_reduce with --job_name needs --controller_host"},
         Case{{"--all_reduce_spec=nccl", "--worker_hosts=a:1,b:1"},
@@ -131,6 +134,37 @@ INSTANTIATE_TEST_SUITE_P(
              "xring, pscpu, psgpu, pscpu/pscpu, collective"},
         Case{{"--all_reduce_spec=pscpu#2/pscpu"},
              "flag --all_reduce_spec=pscpu#2/pscpu: '2/pscpu' is not a number of shards"}));
+
+INSTANTIATE_TEST_SUITE_P(
+    Optimizers, Refused,
+    ::testing::Values(
+        Case{{"--momentum=-0.5"}, "flag --momentum=-0.5: must be at least 0 and at most 1"},
+        Case{{"--rmsprop_momentum=1.5"}, "flag --rmsprop_momentum=1.5: must be at least 0 and at most 1"},
+        Case{{"--rmsprop_decay=-1"}, "flag --rmsprop_decay=-1.0: must be at least 0 and at most 1"},
+        Case{{"--rmsprop_epsilon=-1"}, "flag --rmsprop_epsilon=-1.0: must be at least 0"},
+        Case{{"--adam_beta1=1"}, "flag --adam_beta1=1.0: must be at least 0 and less than 1"},
+        Case{{"--adam_beta2=-0.1"}, "flag --adam_beta2=-0.1: must be at least 0 and less than 1"},
+        Case{{"--gradient_clip=0"}, "flag --gradient_clip=0.0: must be greater than 0"},
+        Case{{"--init_learning_rate=-1"}, "flag --init_learning_rate=-1.0: must be at least 0"},
+        Case{{"--resize_method=crop"},
+             "flag --resize_method=crop: value should be one of <round_robin|nearest|bilinear|bicubic|area>"},
+        Case{{"--input_preprocessor=x"},
+             "flag --input_preprocessor=x: value should be one of <default|official_models_imagenet>"}));
+
+TEST(NoEffectNote, NamesFlagsThatTheRestOfTheRequestLeavesWithoutEffect) {
+  const auto note = [](const std::vector<std::string>& words) {
+    return NoEffectNote(ParamsFromFlags(ParseFlags(PeerFlags(), words)));
+  };
+  EXPECT_EQ(note({"--freeze_when_forward_only"}), "without effect: --freeze_when_forward_only (without --forward_only)");
+  EXPECT_EQ(note({"--freeze_when_forward_only", "--forward_only"}), "");
+  EXPECT_EQ(note({"--num_learning_rate_warmup_epochs=2"}),
+            "without effect: --num_learning_rate_warmup_epochs (at the model's own rate)");
+  EXPECT_EQ(note({"--num_learning_rate_warmup_epochs=2", "--init_learning_rate=1"}), "");
+  EXPECT_EQ(note({"--resnet_base_lr=1", "--model=lenet"}), "without effect: --resnet_base_lr (on lenet)");
+  EXPECT_EQ(note({"--resnet_base_lr=1", "--model=resnet50"}), "");
+  EXPECT_EQ(note({"--momentum=0.5", "--adam_beta1=0.5", "--rmsprop_decay=0.5", "--optimizer=adam"}),
+            "without effect: --momentum (with --optimizer=adam), --rmsprop_decay (with --optimizer=adam)");
+}
 
 INSTANTIATE_TEST_SUITE_P(
     Amounts, Refused,
@@ -188,6 +222,23 @@ TEST(Checks, AnEvaluationNeedsAFolder) {
   }
   params.train_dir = "x";
   EXPECT_NO_THROW(CheckEvaluation(params));
+}
+
+TEST(PeerModels, AnUnknownNameIsToldWhatWasMeantOrWhereItBelongs) {
+  const auto end_of_error = [](const char* name, const char* dataset) -> std::string {
+    try {
+      FindBenchModel(name, dataset);
+    } catch (const Error& error) {
+      const std::string text = error.what();
+      return text.substr(std::min(text.rfind(';'), text.size()));
+    }
+    return "found";
+  };
+  EXPECT_EQ(end_of_error("resnet51", "imagenet"), "; did you mean resnet50?");
+  EXPECT_EQ(end_of_error("lenet5", "imagenet"), "; did you mean lenet?");
+  EXPECT_EQ(end_of_error("resnet20", "imagenet"), "; resnet20 belongs to --data_name=cifar10");
+  EXPECT_EQ(end_of_error("vgg16", "cifar10"), "; vgg16 belongs to --data_name=imagenet");
+  EXPECT_EQ(end_of_error("none", "imagenet"), "");
 }
 
 TEST(AllReduceSpec, LimitsArePowersOf1024) {

@@ -70,13 +70,13 @@ TEST(LearningRate, MalformedSchedulesAreRefusedNamingThePart) {
   params.piecewise_learning_rate_schedule = "1;2";
   EXPECT_EQ(ErrorOf(params), "--piecewise_learning_rate_schedule must have an odd number of components");
   params.piecewise_learning_rate_schedule = "1;x;.1";
-  EXPECT_EQ(ErrorOf(params), "Invalid epoch: x");
+  EXPECT_EQ(ErrorOf(params), "--piecewise_learning_rate_schedule: Invalid epoch: x");
   params.piecewise_learning_rate_schedule = "1;2.5;.1";
-  EXPECT_EQ(ErrorOf(params), "Invalid epoch: 2.5");
+  EXPECT_EQ(ErrorOf(params), "--piecewise_learning_rate_schedule: Invalid epoch: 2.5");
   params.piecewise_learning_rate_schedule = "1;2;y";
-  EXPECT_EQ(ErrorOf(params), "Invalid learning rate: y");
+  EXPECT_EQ(ErrorOf(params), "--piecewise_learning_rate_schedule: Invalid learning rate: y");
   params.piecewise_learning_rate_schedule = ";2;1";
-  EXPECT_EQ(ErrorOf(params), "Invalid learning rate: ");
+  EXPECT_EQ(ErrorOf(params), "--piecewise_learning_rate_schedule: Invalid learning rate: ");
   params.piecewise_learning_rate_schedule = "1;5;.1;3;.01";
   EXPECT_NE(ErrorOf(params).find("epoch 3"), std::string::npos);
 }

@@ -9,6 +9,7 @@
 
 #include "base/file.h"
 #include "base/interrupt.h"
+#include "base/standard_output.h"
 #include "bench/benchmark_log.h"
 #include "bench/flags.h"
 #include "bench/json_text.h"
@@ -27,6 +28,8 @@ struct Fake {
   int64_t fail_at = -1;        // global step that fails
   std::vector<StepInput> steps;
   int prepared = 0;
+  bool interrupt_preparing = false;  // Ctrl-C arrives while the graph is initialised
+  bool cancel_preparing = false;     // and the engine gives up
 };
 
 class FakeRunner : public StepRunner {
@@ -34,6 +37,8 @@ class FakeRunner : public StepRunner {
   explicit FakeRunner(Fake& fake) : fake_(fake) {}
 
   PreparedRun Prepare() override {
+    if (fake_.interrupt_preparing) RequestInterrupt();
+    if (fake_.cancel_preparing) throw Error(Code::kCancelled, "interrupted");
     ++fake_.prepared;
     fake_.now += 1;
     return {.planned_peak_bytes = 3 << 20, .num_threads = 2, .libraries = {{"oneDNN", "3.2.0"}}};
@@ -56,7 +61,7 @@ class FakeRunner : public StepRunner {
     return result;
   }
 
-  std::string FirstNonFinite() override { return "v0/conv1/Conv2D"; }
+  std::string FirstNonFinite() override { return "the output of v0/conv1/Conv2D (Conv2D) holds -inf"; }
 
  private:
   Fake& fake_;
@@ -64,11 +69,15 @@ class FakeRunner : public StepRunner {
 
 class RecordingConsole : public Console {
  public:
-  void Print(const std::string& line) override { lines.push_back(line); }
+  void Print(const std::string& line) override {
+    if (line == broken_at) throw OutputError(Code::kUnavailable, "cannot write standard output: Broken pipe");
+    lines.push_back(line);
+  }
   void Note(const std::string& line) override { notes.push_back(line); }
   void Progress(const std::string& text) override { progress.push_back(text); }
 
   std::vector<std::string> lines, notes, progress;
+  std::string broken_at = "never";  // the line at which standard output ends
 };
 
 class LoopTest : public ::testing::Test {
@@ -177,7 +186,8 @@ TEST_F(LoopTest, ARefusedRequestBuildsNothingAndWritesNothing) {
 
 TEST_F(LoopTest, AnUnwritableResultFileIsFoundBeforeTheRun) {
   own_.json = folder_ + "/no/r.json";
-  EXPECT_EQ(ErrorOfRun(), "cannot write " + folder_ + "/no/r.json: No such file or directory");
+  EXPECT_EQ(ErrorOfRun(), "flag --json: cannot write " + folder_ + "/no/r.json: No such file or directory");
+  EXPECT_TRUE(console_.lines.empty());
   EXPECT_EQ(fake_.prepared, 0);
 }
 
@@ -200,8 +210,8 @@ TEST_F(LoopTest, ANanStopsWithStepAndLayerIfTheUserChoseTheRate) {
   own_.json = folder_ + "/r.json";
   fake_.losses = {7, 7, 7, std::nan("")};
   EXPECT_EQ(ErrorOfRun(),
-            "loss is nan at timed step 2 (step 4 of all), first in v0/conv1/Conv2D: try a smaller learning rate, or "
-            "--check_nan=false to go on");
+            "loss is nan at timed step 2 (step 4 of all): the output of v0/conv1/Conv2D (Conv2D) holds -inf first; try a "
+            "smaller learning rate, or --check_nan=false to go on");
   EXPECT_EQ(Json().at("exit_state"), "not_finite");
   EXPECT_EQ(Json().at("num_steps"), 2);
   EXPECT_TRUE(Json().at("steps").at("loss").at(1).is_null());
@@ -230,6 +240,55 @@ TEST_F(LoopTest, CtrlCInAStepEndsWithTheTotalSoFar) {
   EXPECT_EQ(console_.notes.back(), "interrupted after 2 of 2 warm-up and 2 of 4 timed steps");
   EXPECT_EQ(Json().at("exit_state"), "interrupted");
   EXPECT_DOUBLE_EQ(Json().at("images_per_sec"), 16);
+}
+
+TEST_F(LoopTest, CtrlCWhileTheGraphIsInitialisedLeavesAResultThatSaysSo) {
+  fake_.interrupt_preparing = true;
+  own_.json = folder_ + "/r.json";
+  for (const bool gives_up : {true, false}) {
+    fake_.cancel_preparing = gives_up;
+    EXPECT_EQ(RunIt().state, ExitState::kInterrupted);
+    EXPECT_EQ(console_.lines.back(), "Initializing graph");
+    EXPECT_EQ(console_.notes, std::vector<std::string>{"interrupted before the first step"});
+    EXPECT_EQ(Json().at("exit_state"), "interrupted");
+    console_.notes.clear();
+  }
+}
+
+TEST_F(LoopTest, AStandardOutputThatEndsStillLeavesTheResultFile) {
+  own_.json = folder_ + "/r.json";
+  for (const char* line : {"==========", "Initializing graph", "Done warm up"}) {
+    console_.broken_at = line;
+    EXPECT_EQ(ErrorOfRun(), "cannot write standard output: Broken pipe") << line;
+    EXPECT_EQ(Json().at("exit_state"), "failed") << line;
+    std::filesystem::remove(*own_.json);
+  }
+}
+
+TEST_F(LoopTest, OutputsAreCheckedBeforeAnythingIsPrintedAndNamedByTheirFlag) {
+  for (std::optional<std::string>* name : {&own_.json, &own_.dump_passes, &params_.benchmark_log_dir}) {
+    *name = "";
+    EXPECT_NE(ErrorOfRun().find(name == &own_.json          ? "flag --json=: needs"
+                                : name == &own_.dump_passes ? "flag --dump_passes=: needs"
+                                                            : "flag --benchmark_log_dir=: needs"),
+              std::string::npos);
+    name->reset();
+  }
+  params_.benchmark_log_dir = folder_ + "/log";
+  own_.dump_passes = "/proc/none";
+  EXPECT_EQ(ErrorOfRun().find("flag --dump_passes: cannot create folder /proc/none: "), 0u);
+  EXPECT_TRUE(console_.lines.empty());
+  EXPECT_TRUE(std::filesystem::is_empty(folder_));
+}
+
+TEST_F(LoopTest, EachRunStartsTheMetricsAfresh) {
+  params_.benchmark_log_dir = folder_ + "/log";
+  RunIt();
+  const std::string first = ReadFile(folder_ + "/log/metric.log");
+  RunIt();
+  const std::string second = ReadFile(folder_ + "/log/metric.log");
+  EXPECT_EQ(std::count(first.begin(), first.end(), '\n'), 4);
+  EXPECT_EQ(std::count(second.begin(), second.end(), '\n'), 4);
 }
 
 TEST_F(LoopTest, CtrlCDuringWarmUpHasNoTotal) {

@@ -36,6 +36,12 @@ TEST(Dispatch, VersionAndHelpGoToStandardOutput) {
   for (const Command& command : Commands()) EXPECT_NE(help.out.find(command.name), std::string::npos);
 }
 
+TEST(Dispatch, NearMissesOfHelpAndVersionAreTold) {
+  EXPECT_EQ(RunMuster({"--hlep"}).err, "muster: unknown command '--hlep': did you mean --help?\n");
+  EXPECT_EQ(RunMuster({"--verison"}).err, "muster: unknown command '--verison': did you mean --version?\n");
+  EXPECT_EQ(RunMuster({"version"}).out, RunMuster({"--version"}).out);
+}
+
 TEST(Dispatch, NoWordsAtAllShowTheHelpAsAnError) {
   const Output output = RunMuster({});
   EXPECT_EQ(output.exit_code, 2);

@@ -3,7 +3,9 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 
+#include <cstdlib>
 #include <filesystem>
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "base/file.h"
@@ -61,10 +63,34 @@ TEST(Program, ALossThatIsNotFiniteStopsWithStepAndLayerIfTheUserChoseTheRate) {
   const Finished stopped = RunProgram(words, folder.path());
   EXPECT_EQ(stopped.exit_code, 2);
   EXPECT_NE(stopped.err.find("loss is "), std::string::npos) << stopped.err;
-  EXPECT_NE(stopped.err.find(", first in "), std::string::npos) << stopped.err;
+  EXPECT_NE(stopped.err.find(" of all): the "), std::string::npos) << stopped.err;
   std::vector<std::string> going_on = words;
   going_on.insert(going_on.end(), {"--check_nan=false", "--num_batches=2"});
   EXPECT_EQ(RunProgram(going_on, folder.path()).exit_code, 0);
+}
+
+// Runs "muster words > out", with standard error in the folder's "err".
+int StatusOfShell(const std::string& rest, const std::string& folder) {
+  const std::string command = fmt::format("cd '{}' && '{}' {}", folder, testing::ProgramPath(), rest);
+  return WEXITSTATUS(std::system(command.c_str()));
+}
+
+TEST(Program, OutputThatCannotBeWrittenIsAFailureInOneLine) {
+  for (const char* words : {"--help", "--version", "devices", "bench --help", "train --help", "bench --device=cpu --num_batches=2"}) {
+    SCOPED_TRACE(words);
+    TemporaryFolder folder;
+    EXPECT_EQ(StatusOfShell(fmt::format("{} >/dev/full 2>err", words), folder.path()), 1);
+    const std::string err = ReadFile(folder.path() + "/err");
+    EXPECT_NE(err.find("cannot write standard output: No space left on device\n"), std::string::npos) << err;
+    EXPECT_EQ(Lines(err).size(), 1u) << err;
+  }
+}
+
+TEST(Program, AReaderThatGoesAwayEndsTheRunAndTheResultIsStillWritten) {
+  TemporaryFolder folder;
+  StatusOfShell("bench --device=cpu --num_batches=1000000 --display_every=1 --json=r.json 2>err | head -n 1 >first", folder.path());
+  EXPECT_NE(ReadFile(folder.path() + "/err").find("cannot write standard output: Broken pipe\n"), std::string::npos);
+  EXPECT_EQ(nlohmann::json::parse(ReadFile(folder.path() + "/r.json")).at("exit_state"), "failed");
 }
 
 TEST(Program, BadInputIsOneLineAndExitCode2AndLeavesNothing) {
@@ -80,6 +106,10 @@ TEST(Program, BadInputIsOneLineAndExitCode2AndLeavesNothing) {
                                                        {"bench", "--num_gpus=2"},
                                                        {"bench", "--device=gpu"},
                                                        {"bench", "--benchmark_log_dir=/proc/none"},
+                                                       {"bench", "--benchmark_log_dir="},
+                                                       {"bench", "--json="},
+                                                       {"bench", "--dump_passes="},
+                                                       {"bench", "--network_topology=gcp_v100"},
                                                        {"bnech"},
                                                        {"--nosuch"}};
   for (const std::vector<std::string>& words : cases) {
