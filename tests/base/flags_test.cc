@@ -140,8 +140,8 @@ TEST(Flags, ALongHelpTextStandsBesideItsFlagAndGoesOnInItsColumn) {
                           .help = "first words, then so many more that they cannot all stand in one line of a hundred columns",
                           .important = true}});
   EXPECT_EQ(HelpText("", table),
-            "\n  --json=TEXT                    first words, then so many more that they cannot all stand in one line\n"
-            "                                 of a hundred columns\nAll flags: --helpfull\n");
+            "\n  --json=TEXT                    first words, then so many more that they cannot all stand in one\n"
+            "                                 line of a hundred columns\nAll flags: --helpfull\n");
 }
 
 TEST(Flags, FloatsAreWrittenAsPythonDoes) {
