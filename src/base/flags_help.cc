@@ -73,7 +73,7 @@ std::string HelpText(const std::string& usage, const FlagTable& table) {
     std::string lines;
     for (const FlagSpec& spec : table.specs()) {
       if (!spec.important || spec.group != group) continue;
-      const bool has_default = !std::holds_alternative<std::monostate>(spec.default_value);
+      const bool has_default = !FlagValueText(spec.default_value).empty();
       const std::string help = has_default ? fmt::format("{} ({})", spec.help, DefaultText(spec)) : spec.help;
       // Beside the flag where it leaves room, and on in the same column; below it only when the flag itself is too long.
       const std::string left = fmt::format("  {:<{}} ", Spelling(spec), kLeft);

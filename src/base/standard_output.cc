@@ -13,7 +13,7 @@ namespace {
   // Nobody reports this a second time.
   std::clearerr(stdout);
   throw OutputError(Code::kUnavailable,
-                    fmt::format("cannot write standard output: {}", error == 0 ? "unknown reason" : std::strerror(error)));
+                    fmt::format("cannot write standard output: {}", error == 0 ? "part of it was lost" : std::strerror(error)));
 }
 
 }  // namespace

@@ -7,7 +7,9 @@
 #include "base/file.h"
 #include "base/flags_help.h"
 #include "base/interrupt.h"
+#include "base/output_flags.h"
 #include "base/process_memory.h"
+#include "base/standard_output.h"
 #include "bench/machine.h"
 #include "cli/commands.h"
 #include "cli/dispatch.h"
@@ -29,16 +31,18 @@ using train::TrainResult;
 
 const char kUsage[] = "muster train [flags]: train a convolutional network on images until it reaches a test accuracy\n";
 
-// Before training: what cannot be written at its end.
-void CheckOutputs(const TrainOptions& options) {
-  if (!options.json_path.empty()) CheckWritable(options.json_path);
-  if (!options.train_dir.empty()) CreateWritableFolder(options.train_dir);
+// Before anything else: what cannot be written at the end.
+void CheckOutputs(const FlagValues& values) {
+  if (values.is_set("json")) CheckFileFlag("json", values.GetString("json"));
+  if (values.is_set("train_dir")) CheckFolderFlag("train_dir", values.GetString("train_dir"));
 }
 
 void WriteResult(const TrainOptions& options, const train::RunFacts& facts, const TrainResult& result) {
   const std::string text = train::ResultJson(options, facts, result).dump(2) + "\n";
   if (!options.json_path.empty()) WriteFileAtomically(options.json_path, text);
-  if (!options.train_dir.empty()) WriteFileAtomically(options.train_dir + "/train.json", text);
+  if (options.train_dir.empty()) return;
+  CreateWritableFolder(options.train_dir);
+  WriteFileAtomically(options.train_dir + "/train.json", text);
 }
 
 std::string Opening(const TrainOptions& options, const train::RunFacts& facts) {
@@ -77,6 +81,10 @@ train::RunFacts FactsOf(const data::DatasetFiles& files) {
   return {.host = machine.host, .cpu_model = machine.cpu_model, .num_cpus = machine.num_cpus, .dataset_folder = files.folder.string()};
 }
 
+// Ctrl-C, or a standard output that takes no more (its reader went away): the result is still written, and Dispatch
+// reports the output.
+bool MustEnd() { return Interrupted() || std::ferror(stdout) != 0; }
+
 TrainResult Train(const TrainOptions& options, const Loaded& loaded, train::Console& console, const train::Clock& clock) {
   const auto display = train::MakeDisplay(console, clock, options.display_every);
   const data::TrainBatches train_batches(*loaded.data.train, options.batch_size, options.seed);
@@ -87,7 +95,7 @@ TrainResult Train(const TrainOptions& options, const Loaded& loaded, train::Cons
                                               .check_nan = options.check_nan,
                                               .prefetch_threads = options.prefetch_threads,
                                               .prefetch_depth = options.prefetch_depth,
-                                              .interrupted = Interrupted};
+                                              .interrupted = MustEnd};
   return train::Trainer(*loaded.step, train_batches, test_batches, trainer_options, clock, {display.get()}).Run();
 }
 
@@ -106,7 +114,6 @@ int Run(const TrainOptions& options) {
   const train::ProcessClock clock;
   train::FindTrainModel(options.model);
   const data::DatasetFiles files = data::FindDatasetFiles(options.dataset);
-  CheckOutputs(options);
   train::RunFacts facts = FactsOf(files);
   const auto console = train::StandardOutput();
   Loaded loaded;
@@ -128,12 +135,14 @@ int TrainCommand(const std::vector<std::string>& words) {
   const FlagValues values = ParseFlags(table, words);
   if (values.help() || values.helpfull()) {
     const std::string text = values.help() ? HelpText(kUsage, table) : HelpFullText(kUsage, table);
-    std::fputs(text.c_str(), stdout);
+    WriteStandardOutput(text);
     return kSuccess;
   }
   RejectPositional(values);
+  const TrainOptions options = train::OptionsFromFlags(values);
+  CheckOutputs(values);
   InterruptScope interrupts;
-  return Run(train::OptionsFromFlags(values));
+  return Run(options);
 }
 
 }  // namespace muster::cli

@@ -141,6 +141,15 @@ TEST_F(TrainCommandTest, BadInputIsRefusedInOneLine) {
   ExpectRefused(Train({"--json=" + PathOf("no/such/folder/x.json")}), "no/such/folder");
 }
 
+TEST_F(TrainCommandTest, OutputsAreRefusedNamingTheirFlagAndLeaveNoFolderBehind) {
+  ExpectRefused(Train({"--json="}), "flag --json=: needs the name of a file");
+  ExpectRefused(Train({"--train_dir="}), "flag --train_dir=: needs the name of a folder");
+  ExpectRefused(Train({"--json=" + PathOf("no/x.json")}), "flag --json: cannot write " + PathOf("no/x.json"));
+  ExpectRefused(Train({"--train_dir=/proc/none"}), "flag --train_dir: cannot create folder /proc/none");
+  ExpectRefused(Train({"--train_dir=" + PathOf("run"), "--batch_size=16000000"}), "would fit");
+  EXPECT_FALSE(std::filesystem::exists(PathOf("run")));
+}
+
 TEST_F(TrainCommandTest, DamagedFilesAreRefusedNamingFileAndOffset) {
   folder_.Write("t10k-labels-idx1-ubyte", LabelBytes({0, 1}));
   ExpectRefused(Train({}), PathOf("t10k-labels-idx1-ubyte") + ": byte 4: the file announces 2 labels, 10 were expected");
