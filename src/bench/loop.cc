@@ -60,7 +60,6 @@ class BenchRun {
 
  private:
   bool PrepareUnlessInterrupted(const StepRunnerFactory& factory);
-  void OpenOutputs();
   void Prepare(const StepRunnerFactory& factory);
   void WarmUp();
   void TimedSteps();
@@ -89,12 +88,6 @@ class BenchRun {
   bool running_ = false;  // the model was prepared: from now on there is a result
 };
 
-// They were checked before; created only now, when nothing of the request can be refused any more.
-void BenchRun::OpenOutputs() {
-  if (own_.dump_passes) CreateWritableFolder(*own_.dump_passes);
-  if (params_.benchmark_log_dir) log_.emplace(*params_.benchmark_log_dir);
-}
-
 // Ctrl-C before the first step: there is nothing to show, but a result that says so. Otherwise the run may begin.
 bool BenchRun::PrepareUnlessInterrupted(const StepRunnerFactory& factory) {
   try {
@@ -113,9 +106,11 @@ void BenchRun::Prepare(const StepRunnerFactory& factory) {
   console_.Print("Generating training model");
   rate_ = MakeSchedule(params_, derived_.model, derived_.dataset.train_images, derived_.batch_size);
   CheckSchedule(rate_);
-  OpenOutputs();
   runner_ = factory({params_, own_, derived_});
   StopIfInterrupted();
+  // Folders were checked before; each is created only when it is about to get its files, so that a request that is
+  // refused while it is prepared leaves none behind.
+  if (own_.dump_passes) CreateWritableFolder(*own_.dump_passes);
   console_.Print("Initializing graph");
   console_.Progress("compiling the plan");
   const int64_t rounded = RoundUpWarmup(record_.num_warmup_batches, params_.batch_group_size);
@@ -132,7 +127,9 @@ void BenchRun::Prepare(const StepRunnerFactory& factory) {
   const double mib = static_cast<double>(record_.prepared.planned_peak_bytes) / (1 << 20);
   console_.Note(fmt::format("memory plan: peak {:.1f} MiB; {} thread{}", mib, record_.prepared.num_threads,
                             record_.prepared.num_threads == 1 ? "" : "s"));
-  if (log_) log_->LogRun(params_, derived_, machine_);
+  if (!params_.benchmark_log_dir) return;
+  log_.emplace(*params_.benchmark_log_dir);
+  log_->LogRun(params_, derived_, machine_);
 }
 
 // Runs one step and records it. False: interrupted, the step does not count.

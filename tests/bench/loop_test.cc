@@ -281,6 +281,13 @@ TEST_F(LoopTest, OutputsAreCheckedBeforeAnythingIsPrintedAndNamedByTheirFlag) {
   EXPECT_TRUE(std::filesystem::is_empty(folder_));
 }
 
+TEST_F(LoopTest, ARunThatIsRefusedOrInterruptedWhilePreparedLeavesNoLogFolder) {
+  params_.benchmark_log_dir = folder_ + "/log";
+  fake_.interrupt_preparing = true;
+  EXPECT_EQ(RunIt().state, ExitState::kInterrupted);
+  EXPECT_TRUE(std::filesystem::is_empty(folder_));
+}
+
 TEST_F(LoopTest, EachRunStartsTheMetricsAfresh) {
   params_.benchmark_log_dir = folder_ + "/log";
   RunIt();
