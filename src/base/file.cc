@@ -96,7 +96,8 @@ std::string BehindLinks(const std::string& path) {
 std::optional<int> StandardStreamOf(bool exists, const struct stat& status) {
   for (const int fd : {STDOUT_FILENO, STDERR_FILENO}) {
     struct stat stream {};
-    if (exists && ::fstat(fd, &stream) == 0 && stream.st_dev == status.st_dev && stream.st_ino == status.st_ino) return fd;
+    if (exists && ::fstat(fd, &stream) == 0 && stream.st_dev == status.st_dev && stream.st_ino == status.st_ino)
+      return fd;
   }
   return std::nullopt;
 }
@@ -131,7 +132,8 @@ void Replace(const std::string& asked, const std::string& target, bool exists, m
 int CreateFolders(const std::filesystem::path& folder, std::vector<std::filesystem::path>& created) {
   std::error_code error;
   if (std::filesystem::is_directory(folder, error)) return 0;
-  const std::filesystem::path parent = folder.has_filename() ? folder.parent_path() : folder.parent_path().parent_path();
+  const std::filesystem::path parent =
+      folder.has_filename() ? folder.parent_path() : folder.parent_path().parent_path();
   if (!parent.empty() && parent != folder) {
     if (const int reason = CreateFolders(parent, created); reason != 0) return reason;
   }
@@ -161,7 +163,8 @@ void MakeFolder(const std::string& folder, bool keep) {
   if (folder.empty()) throw InvalidArgument("cannot create a folder without a name");
   std::vector<std::filesystem::path> created;
   try {
-    if (const int reason = CreateFolders(folder, created); reason != 0) throw FileError("create folder", folder, reason);
+    if (const int reason = CreateFolders(folder, created); reason != 0)
+      throw FileError("create folder", folder, reason);
     ProbeFolder(folder);
   } catch (...) {
     RemoveFolders(created);

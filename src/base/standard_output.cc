@@ -12,8 +12,8 @@ namespace {
 [[noreturn]] void Fail(int error) {
   // Nobody reports this a second time.
   std::clearerr(stdout);
-  throw OutputError(Code::kUnavailable,
-                    fmt::format("cannot write standard output: {}", error == 0 ? "part of it was lost" : std::strerror(error)));
+  throw OutputError(Code::kUnavailable, fmt::format("cannot write standard output: {}",
+                                                    error == 0 ? "part of it was lost" : std::strerror(error)));
 }
 
 }  // namespace

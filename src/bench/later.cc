@@ -128,7 +128,8 @@ std::string NoEffectNote(const BenchParams& params) {
   for (const ParamField& field : BenchParamTable().fields()) {
     if (IsDefault(params, field)) continue;
     const FlagSupport support = SupportOf(field.spec.name);
-    const std::string why = support.support == Support::kNoEffect ? support.note : WithoutEffectHere(params, field.spec.name);
+    const std::string why =
+        support.support == Support::kNoEffect ? support.note : WithoutEffectHere(params, field.spec.name);
     if (!why.empty()) flags.push_back(fmt::format("--{} ({})", field.spec.name, why));
   }
   return flags.empty() ? "" : fmt::format("without effect: {}", fmt::join(flags, ", "));

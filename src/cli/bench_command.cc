@@ -18,8 +18,9 @@ const char kUsage[] =
 // 0 is how the record says "the model's own"; who types a batch size means a number of images.
 void RefuseBatchOfNothing(const FlagValues& values) {
   if (!values.is_set("batch_size") || values.GetInt("batch_size") > 0) return;
-  throw InvalidArgument(fmt::format("flag --batch_size={}: must be at least 1; leave the flag out for the model's own batch size",
-                                    values.GetInt("batch_size")));
+  throw InvalidArgument(
+      fmt::format("flag --batch_size={}: must be at least 1; leave the flag out for the model's own batch size",
+                  values.GetInt("batch_size")));
 }
 
 }  // namespace

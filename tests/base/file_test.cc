@@ -119,7 +119,8 @@ TEST_F(FileTest, CheckingAFolderOrFailingToCreateItLeavesNoFoldersBehind) {
   CheckFolder(Path("a/b/c"));
   EXPECT_EQ(Count(), 0u);
   WriteFileAtomically(Path("file"), "x");
-  EXPECT_EQ(ErrorOf([&] { CheckFolder(Path("file/b")); }), "cannot create folder " + Path("file/b") + ": Not a directory");
+  EXPECT_EQ(ErrorOf([&] { CheckFolder(Path("file/b")); }),
+            "cannot create folder " + Path("file/b") + ": Not a directory");
   EXPECT_NE(ErrorOf([&] { CreateWritableFolder(Path("d/") + std::string(300, 'x')); }), "no error");
   EXPECT_EQ(Count(), 1u);
 }

@@ -135,10 +135,11 @@ TEST(Flags, HelpListsTheImportantFlagsAndHelpfullAll) {
 }
 
 TEST(Flags, ALongHelpTextStandsBesideItsFlagAndGoesOnInItsColumn) {
-  const FlagTable table({{.name = "json",
-                          .type = FlagType::kString,
-                          .help = "first words, then so many more that they cannot all stand in one line of a hundred columns",
-                          .important = true}});
+  const FlagTable table(
+      {{.name = "json",
+        .type = FlagType::kString,
+        .help = "first words, then so many more that they cannot all stand in one line of a hundred columns",
+        .important = true}});
   EXPECT_EQ(HelpText("", table),
             "\n  --json=TEXT                    first words, then so many more that they cannot all stand in one\n"
             "                                 line of a hundred columns\nAll flags: --helpfull\n");

@@ -155,7 +155,8 @@ TEST(NoEffectNote, NamesFlagsThatTheRestOfTheRequestLeavesWithoutEffect) {
   const auto note = [](const std::vector<std::string>& words) {
     return NoEffectNote(ParamsFromFlags(ParseFlags(PeerFlags(), words)));
   };
-  EXPECT_EQ(note({"--freeze_when_forward_only"}), "without effect: --freeze_when_forward_only (without --forward_only)");
+  EXPECT_EQ(note({"--freeze_when_forward_only"}),
+            "without effect: --freeze_when_forward_only (without --forward_only)");
   EXPECT_EQ(note({"--freeze_when_forward_only", "--forward_only"}), "");
   EXPECT_EQ(note({"--num_learning_rate_warmup_epochs=2"}),
             "without effect: --num_learning_rate_warmup_epochs (at the model's own rate)");

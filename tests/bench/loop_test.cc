@@ -209,9 +209,10 @@ TEST_F(LoopTest, ANanStopsWithStepAndLayerIfTheUserChoseTheRate) {
   params_.init_learning_rate = 1e9;
   own_.json = folder_ + "/r.json";
   fake_.losses = {7, 7, 7, std::nan("")};
-  EXPECT_EQ(ErrorOfRun(),
-            "loss is nan at timed step 2 (step 4 of all): the output of v0/conv1/Conv2D (Conv2D) holds -inf first; try a "
-            "smaller learning rate, or --check_nan=false to go on");
+  EXPECT_EQ(
+      ErrorOfRun(),
+      "loss is nan at timed step 2 (step 4 of all): the output of v0/conv1/Conv2D (Conv2D) holds -inf first; try a "
+      "smaller learning rate, or --check_nan=false to go on");
   EXPECT_EQ(Json().at("exit_state"), "not_finite");
   EXPECT_EQ(Json().at("num_steps"), 2);
   EXPECT_TRUE(Json().at("steps").at("loss").at(1).is_null());

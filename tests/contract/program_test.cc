@@ -3,9 +3,9 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 
+#include <fmt/format.h>
 #include <cstdlib>
 #include <filesystem>
-#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "base/file.h"
@@ -76,7 +76,8 @@ int StatusOfShell(const std::string& rest, const std::string& folder) {
 }
 
 TEST(Program, OutputThatCannotBeWrittenIsAFailureInOneLine) {
-  for (const char* words : {"--help", "--version", "devices", "bench --help", "train --help", "bench --device=cpu --num_batches=2"}) {
+  for (const char* words :
+       {"--help", "--version", "devices", "bench --help", "train --help", "bench --device=cpu --num_batches=2"}) {
     SCOPED_TRACE(words);
     TemporaryFolder folder;
     EXPECT_EQ(StatusOfShell(fmt::format("{} >/dev/full 2>err", words), folder.path()), 1);
@@ -88,7 +89,8 @@ TEST(Program, OutputThatCannotBeWrittenIsAFailureInOneLine) {
 
 TEST(Program, AReaderThatGoesAwayEndsTheRunAndTheResultIsStillWritten) {
   TemporaryFolder folder;
-  StatusOfShell("bench --device=cpu --num_batches=1000000 --display_every=1 --json=r.json 2>err | head -n 1 >first", folder.path());
+  StatusOfShell("bench --device=cpu --num_batches=1000000 --display_every=1 --json=r.json 2>err | head -n 1 >first",
+                folder.path());
   EXPECT_NE(ReadFile(folder.path() + "/err").find("cannot write standard output: Broken pipe\n"), std::string::npos);
   EXPECT_EQ(nlohmann::json::parse(ReadFile(folder.path() + "/r.json")).at("exit_state"), "failed");
 }
