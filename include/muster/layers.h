@@ -12,8 +12,8 @@
 
 namespace muster {
 
-// Padding of a convolution. kSameResnet pads (k-1)/2 before and the rest of k-1 after, whatever the stride, which differs
-// from SAME when strided.
+// Padding of a convolution. kSameResnet pads (k-1)/2 before and the rest of k-1 after, whatever the stride, which
+// differs from SAME when strided.
 enum class ConvPadding : uint8_t { kSame, kValid, kSameResnet };
 enum class LayerActivation : uint8_t { kLinear, kRelu, kTanh };
 
@@ -67,8 +67,8 @@ struct BuilderOptions {
 
 // Builds layers and names them as tf_cnn_benchmarks' ConvNetBuilder does, so that variables get the names of its
 // checkpoints: counters give conv0, conv1, affine0, batchnorm0, mpool0 …; inside the scope "cg" the first kernel is
-// "cg/conv0/conv2d/kernel". Each function takes the layer's input and returns its output. Used by one thread; it keeps a
-// copy of its scope, and must not outlive the graph.
+// "cg/conv0/conv2d/kernel". Each function takes the layer's input and returns its output. Used by one thread; it
+// keeps a copy of its scope, and must not outlive the graph.
 class ModelBuilder {
  public:
   ModelBuilder(Scope scope, BuilderOptions options) : scope_(std::move(scope)), options_(std::move(options)) {}
@@ -85,8 +85,9 @@ class ModelBuilder {
   // Mean over height and width: [batch, channels].
   Output SpatialMean(Output x);
   Output Dropout(Output x, double keep_prob = 0.5);
-  // In training: normalises with the batch's statistics and adds the update of the running averages to the graph's update
-  // operations. Otherwise: uses the running averages. The default is tf_cnn_benchmarks' own, whatever convolutions use.
+  // In training: normalises with the batch's statistics and adds the update of the running averages to the graph's
+  // update operations. Otherwise: uses the running averages. The default is tf_cnn_benchmarks' own, whatever
+  // convolutions use.
   Output BatchNorm(Output x, const BatchNormConfig& config = {});
   // Local response normalisation over the channels.
   Output Lrn(Output x, LRNAttrs attrs);

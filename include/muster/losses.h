@@ -18,8 +18,8 @@ bool HasWeightDecay(std::string_view variable_name);
 // concatenates them first (--single_l2_loss_op); the value is the same. Half-precision variables are summed in float32.
 Output L2LossOfVariables(const Scope& scope, const std::vector<Variable>& variables, bool single_op = false);
 
-// How weight decay enters a tower's loss. tf_cnn_benchmarks computes it on one tower only and multiplies it by the number
-// of towers, so that their mean is right.
+// How weight decay enters a tower's loss. tf_cnn_benchmarks computes it on one tower only and multiplies it by the
+// number of towers, so that their mean is right.
 struct WeightDecay {
   double rate = 0;  // 0: none
   int num_towers = 1;

@@ -56,8 +56,8 @@ std::vector<std::string> ModelNames(std::string_view dataset);
 // The row of a data set, by any of its names. Throws InvalidArgument with the known ones.
 const DatasetInfo& FindDataset(std::string_view name);
 
-// Adds the model's network to the builder, inside the scope "cg": images [batch, height, width, channels] in NHWC, of the
-// builder's dtype -> logits [batch, num_classes], float32 (float64 in a float64 model).
+// Adds the model's network to the builder, inside the scope "cg": images [batch, height, width, channels] in NHWC, of
+// the builder's dtype -> logits [batch, num_classes], float32 (float64 in a float64 model).
 Output BuildLogits(ModelBuilder& builder, const Model& model, Output images, int num_classes);
 
 struct TowerOptions {

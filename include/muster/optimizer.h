@@ -28,10 +28,10 @@ struct GradientAndVariable {
   Variable variable;
 };
 
-// Builds the operations of one training step from a loss, as TensorFlow 1's tf.train.Optimizer does: gradients, then an
-// update per variable. What it remembers between steps (slots) are variables of the graph beside the variable they belong
-// to: same device, not trained, named "<variable>/Momentum". An optimizer serves one graph; used by the thread that
-// builds it. Formulas: tests/data/golden/optimizers.json.
+// Builds the operations of one training step from a loss, as TensorFlow 1's tf.train.Optimizer does: gradients, then
+// an update per variable. What it remembers between steps (slots) are variables of the graph beside the variable they
+// belong to: same device, not trained, named "<variable>/Momentum". An optimizer serves one graph; used by the thread
+// that builds it. Formulas: tests/data/golden/optimizers.json.
 class Optimizer {
  public:
   virtual ~Optimizer() = default;
@@ -41,16 +41,16 @@ class Optimizer {
   // d(loss)/d(variable) for each of "variables" (default: all trainable ones of the graph).
   std::vector<GradientAndVariable> ComputeGradients(const Scope& scope, Output loss,
                                                     std::vector<Variable> variables = {}) const;
-  // Updates each variable that has a gradient, then adds one to global_step (int64) if it is valid. The node is done when
-  // everything is. Throws InvalidArgument if no variable has a gradient.
+  // Updates each variable that has a gradient, then adds one to global_step (int64) if it is valid. The node is done
+  // when everything is. Throws InvalidArgument if no variable has a gradient.
   NodeId ApplyGradients(const Scope& scope, const std::vector<GradientAndVariable>& gradients, Output global_step = {});
   // Both together.
   NodeId Minimize(const Scope& scope, Output loss, Output global_step = {}, std::vector<Variable> variables = {});
 
   // TensorFlow's name: "Momentum".
   const std::string& name() const { return name_; }
-  // The slots of a variable that ApplyGradients has made, by TensorFlow's slot name ("momentum", "rms", …), in the order
-  // of creation; all of them for a checkpoint, one for a test. Slot throws NotFound.
+  // The slots of a variable that ApplyGradients has made, by TensorFlow's slot name ("momentum", "rms", …), in the
+  // order of creation; all of them for a checkpoint, one for a test. Slot throws NotFound.
   std::vector<std::pair<std::string, Variable>> Slots(const Variable& variable) const;
   Variable Slot(const Variable& variable, const std::string& slot) const;
 
@@ -122,8 +122,9 @@ std::unique_ptr<Optimizer> LarsOptimizer(LearningRate rate, LarsOptions options 
 class ExponentialMovingAverage {
  public:
   explicit ExponentialMovingAverage(double decay, Output num_updates = {}) : decay_(decay), num_updates_(num_updates) {}
-  // Makes the shadows "<variable>/ExponentialMovingAverage", which start at the variable's first value, and returns the node
-  // that updates them. Put it behind the training step with a control dependency, to average what the step has left.
+  // Makes the shadows "<variable>/ExponentialMovingAverage", which start at the variable's first value, and returns
+  // the node that updates them. Put it behind the training step with a control dependency, to average what the step
+  // has left.
   NodeId Apply(const Scope& scope, const std::vector<Variable>& variables);
   // The shadow of a variable; throws NotFound if there is none.
   Variable Average(const Variable& variable) const;

@@ -9,8 +9,8 @@
 
 namespace muster {
 
-// How the learning rate follows the number of finished steps. The rules are TensorFlow 1's tf.train.*_decay, in float32 as
-// there; s is the step, D decay_steps. Formulas and samples: tests/data/golden/schedules.json.
+// How the learning rate follows the number of finished steps. The rules are TensorFlow 1's tf.train.*_decay, in
+// float32 as there; s is the step, D decay_steps. Formulas and samples: tests/data/golden/schedules.json.
 namespace schedules {
 
 struct Constant {

@@ -25,8 +25,8 @@ struct VariableSpec {
   bool trainable = true;
 };
 
-// tf.get_variable: makes the variable (its first value under "<name>/Initializer"), or returns the one that is there. Throws
-// InvalidArgument if an existing variable has another shape or dtype.
+// tf.get_variable: makes the variable (its first value under "<name>/Initializer"), or returns the one that is there.
+// Throws InvalidArgument if an existing variable has another shape or dtype.
 Variable GetVariable(const Scope& scope, const VariableSpec& spec, Reuse reuse = Reuse::kNever);
 
 // How layers get their variables: the place where a strategy decides on their device, shares or copies them.

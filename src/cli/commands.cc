@@ -7,6 +7,7 @@ const std::vector<Command>& Commands() {
       {"bench", "measure training or inference speed, with the flags and output of tf_cnn_benchmarks", BenchCommand},
       {"train", "train a network on real images to a target accuracy", TrainCommand},
       {"devices", "show what this machine has to compute with, and what Muster would use of it", DevicesCommand},
+      {"graph", "show or export a model's graph: layers, parameters, arithmetic, devices", GraphCommand},
   };
   return commands;
 }

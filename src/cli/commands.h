@@ -19,5 +19,6 @@ const std::vector<Command>& Commands();
 int BenchCommand(const std::vector<std::string>& words);    // bench_command.cc
 int TrainCommand(const std::vector<std::string>& words);    // train_command.cc
 int DevicesCommand(const std::vector<std::string>& words);  // devices_command.cc
+int GraphCommand(const std::vector<std::string>& words);    // graph_command.cc
 
 }  // namespace muster::cli

@@ -48,7 +48,8 @@ void AddTo(const Graph& graph, const Node& node, LayerSummary* row) {
   ++row->num_ops;
   row->multiply_adds += MultiplyAdds(graph, node);
   row->float_ops += FloatOps(graph, node);
-  if (!node.outputs.empty()) row->output = node.outputs[0];
+  // A layer's result is what its last operation gives, updates of running averages aside.
+  if (!node.outputs.empty() && node.name.find("/AssignMovingAvg") == std::string::npos) row->output = node.outputs[0];
   if (row->device.empty()) row->device = node.device.ToString();
   if (HoldsNewBytes(node))
     for (const TensorDesc& desc : node.outputs) row->activation_bytes += desc.byte_size();

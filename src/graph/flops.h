@@ -8,16 +8,16 @@
 
 namespace muster {
 
-// How much arithmetic a node asks for, from its shapes. Both count what the definition says: output positions times kernel
-// size, positions in the padding included; an algorithm may do less. Gradient operations count like what they
+// How much arithmetic a node asks for, from its shapes. Both count what the definition says: output positions times
+// kernel size, positions in the padding included; an algorithm may do less. Gradient operations count like what they
 // differentiate.
 
 // Multiply-adds of a convolution or matrix product; 0 for anything else.
 int64_t MultiplyAdds(const Graph& graph, const Node& node);
 
-// Floating-point operations as TensorFlow's profiler counts them: two per multiply-add, one per element of bias additions
-// and element-wise arithmetic, the window per output of a pool, the input of a sum or mean. Activations, batch norm and
-// softmax count nothing, as there.
+// Floating-point operations as TensorFlow's profiler counts them: two per multiply-add, one per element of bias
+// additions and element-wise arithmetic, the window per output of a pool, the input of a sum or mean. Activations,
+// batch norm and softmax count nothing, as there.
 int64_t FloatOps(const Graph& graph, const Node& node);
 
 // The nodes that these need, directly or not, in order of id; control inputs count.
@@ -36,8 +36,9 @@ struct LayerSummary {
   int64_t activation_bytes = 0;  // of all outputs, but for variables, constants and views
 };
 
-// The scope that a node counts to, from its name: a convolution or dense layer with everything inside it ("cg/conv0" for
-// "cg/conv0/batchnorm0/beta"), all gradients together, all updates of an optimizer together, otherwise the innermost scope.
+// The scope that a node counts to, from its name: a convolution or dense layer with everything inside it ("cg/conv0"
+// for "cg/conv0/batchnorm0/beta"), all gradients together, all updates of an optimizer together, otherwise the
+// innermost scope.
 std::string LayerName(const std::string& node_name);
 
 // Sums up "nodes" per layer, in the order in which layers begin.

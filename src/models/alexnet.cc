@@ -1,4 +1,5 @@
-// AlexNet (Krizhevsky 2014, one tower, no LRN), its CIFAR-10 form from TensorFlow's tutorial, and OverFeat (Sermanet 2014).
+// AlexNet (Krizhevsky 2014, one tower, no LRN), its CIFAR-10 form from TensorFlow's tutorial, and OverFeat (Sermanet
+// 2014).
 
 #include "models/zoo.h"
 

@@ -7,8 +7,9 @@
 
 namespace muster::zoo {
 
-// The networks of the zoo, one file per family. Each takes images in the builder's format and returns the input of the last
-// dense layer. Structures are those of tf_cnn_benchmarks, whose names and numbers tests/data/golden/models.json lists.
+// The networks of the zoo, one file per family. Each takes images in the builder's format and returns the input of
+// the last dense layer. Structures are those of tf_cnn_benchmarks, whose names and numbers
+// tests/data/golden/models.json lists.
 
 Output Trivial(ModelBuilder& b, Output x);
 Output Lenet(ModelBuilder& b, Output x);

@@ -17,8 +17,8 @@ PoolOptions PoolOptionsOf(const ColumnLayer& layer) { return {{layer.stride, lay
 }  // namespace
 
 Output ModelBuilder::InceptionModule(Output x, std::string_view name, const Columns& columns) {
-  // All modules of a kind get number 0: the public program counts under the numbered name by mistake, and its checkpoints
-  // are named so. Convolution numbers keep the variables apart.
+  // All modules of a kind get number 0: the public program counts under the numbered name by mistake, and its
+  // checkpoints are named so. Convolution numbers keep the variables apart.
   return Within(std::string(name) + "0", [&] {
     std::vector<Output> tops, left, here;  // outputs of whole columns, of each layer of the column before, of this one
     for (const auto& column : columns) {

@@ -24,8 +24,8 @@ std::string FreeName(const Graph& graph, const std::string& name) {
   return candidate;
 }
 
-// A constant that TensorFlow holds as float32, as a variable's type. In float64 the rounding stays; half-precision scalars
-// are made by a cast, because there are no constants of that type.
+// A constant that TensorFlow holds as float32, as a variable's type. In float64 the rounding stays; half-precision
+// scalars are made by a cast, because there are no constants of that type.
 Output RoundedConstant(const Scope& scope, const std::string& name, double value, DType dtype) {
   const double rounded = static_cast<double>(static_cast<float>(value));
   const bool plain = dtype == DType::kFloat32 || dtype == DType::kFloat64;

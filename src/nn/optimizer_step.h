@@ -44,8 +44,9 @@ class Optimizer::Step {
   Output SharedAs(const std::string& name, double initial, DType dtype);
   // Makes shared state "factor" times what it is; a power that starts at its base. Returns the node that assigns it.
   NodeId MultiplyShared(const std::string& name, double factor);
-  // The number of this update, 1 for the first, and what raises it when the update is done; and powers of that number. For
-  // optimizers that are not TensorFlow operations: powers that are kept and multiplied each time round more.
+  // The number of this update, 1 for the first, and what raises it when the update is done; and powers of that
+  // number. For optimizers that are not TensorFlow operations: powers that are kept and multiplied each time round
+  // more.
   Variable Iteration();
   NodeId AdvanceIteration();
   Output PowerOfIteration(const std::string& name, double base);

@@ -4,8 +4,8 @@
 
 namespace muster::schedules {
 
-// The formula of every schedule, written once over "Math": an algebra of float32 numbers (schedule.cc) or of graph outputs
-// (schedule_graph.cc). It offers
+// The formula of every schedule, written once over "Math": an algebra of float32 numbers (schedule.cc) or of graph
+// outputs (schedule_graph.cc). It offers
 //   Real                     with + - * / between Reals
 //   Real Number(double)      a constant, rounded to float32
 //   Real Step()              the step as float32
@@ -14,8 +14,8 @@ namespace muster::schedules {
 //   Real Pow(Real, Real), Exp, Log, Cos, Floor, Ceil, Min
 // Operations come in TensorFlow's order, so that float32 rounding agrees: (1 + cos) cancels near the end of a cosine.
 
-// x / divisor the way TensorFlow's optimizer leaves it: times the float32 reciprocal. Near the end of a polynomial the two
-// differ in the fifth digit.
+// x / divisor the way TensorFlow's optimizer leaves it: times the float32 reciprocal. Near the end of a polynomial
+// the two differ in the fifth digit.
 template <typename Math> typename Math::Real Divide(Math& math, typename Math::Real x, int64_t divisor) {
   return x * math.Number(1.0f / static_cast<float>(divisor));
 }

@@ -26,7 +26,8 @@ Variable GetVariable(const Scope& scope, const VariableSpec& spec, Reuse reuse) 
   if (node != kNoNode && reuse != Reuse::kNever) return Existing(*scope.graph(), node, spec);
   if (node == kNoNode && reuse == Reuse::kAlways) throw NotFound(fmt::format("there is no variable {} to share", name));
   if (node != kNoNode) throw Error(Code::kAlreadyExists, fmt::format("variable {} already exists in this graph", name));
-  // The first value must not depend on who asks first: neither on the operation scopes around it nor on what they wait for.
+  // The first value must not depend on who asks first: neither on the operation scopes around it nor on what they
+  // wait for.
   const Scope initial = scope.WithoutName().WithoutControlDependencies().WithName(name + "/Initializer");
   return ops::MakeVariable(scope, spec.name, spec.initializer(initial, spec.dtype, spec.shape), spec.trainable);
 }

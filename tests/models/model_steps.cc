@@ -65,8 +65,8 @@ double SumOf(const std::vector<double>& values) {
   return sum;
 }
 
-// In NCHW a dense layer behind an image sees its inputs as (c, h, w), and the file's weights are for (h, w, c): where row i
-// of the file's weights goes. Empty: rows stay.
+// In NCHW a dense layer behind an image sees its inputs as (c, h, w), and the file's weights are for (h, w, c): where
+// row i of the file's weights goes. Empty: rows stay.
 std::vector<int64_t> DenseRowOrder(const Graph& graph, const Node& variable, DataFormat format) {
   if (format != DataFormat::kNCHW) return {};
   for (NodeId id = 0; id < graph.num_nodes(); ++id) {

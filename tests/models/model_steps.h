@@ -18,7 +18,8 @@ struct ModelStepsCase {
   std::string Name() const;
 };
 
-// Every model that Muster takes from the public program, in both data formats and precisions: what takes long, or the rest.
+// Every model that Muster takes from the public program, in both data formats and precisions: what takes long, or the
+// rest.
 std::vector<ModelStepsCase> ModelStepsCases(bool slow);
 
 // Runs evaluation, training, two updates, and compares everything the row lists.

@@ -1,5 +1,5 @@
-// Whole models with weights from a formula against golden/model_steps.json: logits, loss, the gradient of every variable,
-// running statistics, and the losses after one and two updates.
+// Whole models with weights from a formula against golden/model_steps.json: logits, loss, the gradient of every
+// variable, running statistics, and the losses after one and two updates.
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
-// The zoo against the public program's own table, golden/models.json: names, order, shapes and first values of variables,
-// layer counts, multiply-adds, sizes and rates.
+// The zoo against the public program's own table, golden/models.json: names, order, shapes and first values of
+// variables, layer counts, multiply-adds, sizes and rates.
 
 #include <map>
 

@@ -1,5 +1,5 @@
-// Learning-rate schedules against TensorFlow's samples in golden/schedules.json. The graph form is checked where graphs can
-// run, in golden_graph_test.cc.
+// Learning-rate schedules against TensorFlow's samples in golden/schedules.json. The graph form is checked where
+// graphs can run, in golden_graph_test.cc.
 
 #include "muster/schedule.h"
 

@@ -1,5 +1,5 @@
-// AdamW (Loshchilov and Hutter 2017), from plain operations: the decay comes first and changes the weights that Adam then
-// updates.
+// AdamW (Loshchilov and Hutter 2017), from plain operations: the decay comes first and changes the weights that Adam
+// then updates.
 
 #include "muster/losses.h"
 #include "muster/ops/math.h"

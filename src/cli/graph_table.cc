@@ -1,0 +1,108 @@
+#include "cli/graph_table.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "graph/flops.h"
+
+namespace muster::cli {
+namespace {
+
+LayerSummary Total(const std::vector<LayerSummary>& rows) {
+  LayerSummary total{.name = "total"};
+  for (const LayerSummary& row : rows) {
+    total.num_ops += row.num_ops;
+    total.parameters += row.parameters;
+    total.other_values += row.other_values;
+    total.multiply_adds += row.multiply_adds;
+    total.float_ops += row.float_ops;
+    total.activation_bytes += row.activation_bytes;
+  }
+  return total;
+}
+
+// "1,234,567".
+std::string Grouped(int64_t number) {
+  std::string text = fmt::format("{}", number);
+  for (ptrdiff_t at = static_cast<ptrdiff_t>(text.size()) - 3; at > 0; at -= 3)
+    text.insert(static_cast<size_t>(at), ",");
+  return text;
+}
+
+std::string Millions(int64_t number) { return fmt::format("{:.2f}", static_cast<double>(number) * 1e-6); }
+std::string Mebibytes(int64_t bytes) { return fmt::format("{:.2f}", static_cast<double>(bytes) / (1 << 20)); }
+
+std::string Line(const std::string& name, const std::string& output, const std::string& device,
+                 const LayerSummary& row) {
+  return fmt::format("{:<28} {:<24} {:<14} {:>5} {:>12} {:>10} {:>10} {:>11}\n", name, output, device, row.num_ops,
+                     Grouped(row.parameters), Millions(row.multiply_adds), Millions(row.float_ops),
+                     Mebibytes(row.activation_bytes));
+}
+
+nlohmann::json RowJson(const LayerSummary& row) {
+  return {{"name", row.name},
+          {"num_ops", row.num_ops},
+          {"parameters", row.parameters},
+          {"other_values", row.other_values},
+          {"multiply_adds", row.multiply_adds},
+          {"float_ops", row.float_ops},
+          {"activation_bytes", row.activation_bytes}};
+}
+
+// Layers that hold nothing and compute nothing, such as a scope with a constant alone, would only be noise.
+std::vector<LayerSummary> Rows(const ModelGraph& model) {
+  std::vector<LayerSummary> rows = SummarizeLayers(model.graph, model.step);
+  std::erase_if(rows, [](const LayerSummary& row) {
+    return row.parameters == 0 && row.float_ops == 0 && row.activation_bytes == 0 && row.other_values == 0;
+  });
+  return rows;
+}
+
+}  // namespace
+
+std::string LayerTable(const ModelGraph& model) {
+  const std::vector<LayerSummary> rows = Rows(model);
+  const LayerSummary total = Total(rows);
+  std::string text = fmt::format("{} for {}: batch {}, {} parameters and {} other values, {:.3f} GFLOP per step\n\n",
+                                 model.model->name, model.model->dataset, model.batch_size, Grouped(total.parameters),
+                                 Grouped(total.other_values), static_cast<double>(total.float_ops) * 1e-9);
+  text += fmt::format("{:<28} {:<24} {:<14} {:>5} {:>12} {:>10} {:>10} {:>11}\n", "layer", "output", "device", "ops",
+                      "parameters", "M mul-adds", "MFLOP", "MiB outputs");
+  for (const LayerSummary& row : rows)
+    text += Line(row.name, row.num_ops > 0 ? row.output.ToString() : "", row.device.empty() ? "any" : row.device, row);
+  return text + Line("total", "", "", total);
+}
+
+nlohmann::json LayerTableJson(const ModelGraph& model) {
+  const std::vector<LayerSummary> rows = Rows(model);
+  nlohmann::json layers = nlohmann::json::array();
+  for (const LayerSummary& row : rows) {
+    nlohmann::json json = RowJson(row);
+    json["device"] = row.device;
+    json["dtype"] = DTypeName(row.output.dtype);
+    const auto dims = row.output.shape.dims();
+    json["output"] = std::vector<int64_t>(dims.begin(), dims.end());
+    layers.push_back(std::move(json));
+  }
+  return {{"model", model.model->name},
+          {"dataset", model.model->dataset},
+          {"batch_size", model.batch_size},
+          {"layers", std::move(layers)},
+          {"total", RowJson(Total(rows))}};
+}
+
+std::string ModelList() {
+  std::string text = fmt::format("{:<10} {:<16} {:>6} {:>6} {:>13} {:>16}\n", "data set", "model", "image", "batch",
+                                 "parameters", "M mul-adds/image");
+  for (const Model& model : Models()) {
+    const auto graph = BuildModelGraph({.model = model.name, .dataset = model.dataset, .batch_size = 1});
+    const LayerSummary total = Total(SummarizeLayers(graph->graph, graph->step));
+    text += fmt::format("{:<10} {:<16} {:>6} {:>6} {:>13} {:>16}\n", model.dataset, model.name, model.image_size,
+                        model.default_batch_size, Grouped(total.parameters), Millions(total.multiply_adds));
+  }
+  return text;
+}
+
+}  // namespace muster::cli

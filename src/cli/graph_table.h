@@ -1,0 +1,20 @@
+#pragma once
+
+#include <string>
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "cli/model_graph.h"
+
+namespace muster::cli {
+
+// A line about the model, then one line per layer: output, device, operations, parameters, multiply-adds,
+// activations; and the totals.
+std::string LayerTable(const ModelGraph& model);
+// The same as JSON: {"model", "dataset", "batch_size", "layers": [{"name", "output", …}], "total": {…}}.
+nlohmann::json LayerTableJson(const ModelGraph& model);
+
+// All models with image size, default batch size, parameters and multiply-adds of one image.
+std::string ModelList();
+
+}  // namespace muster::cli

@@ -1,0 +1,79 @@
+#include "cli/model_graph.h"
+
+#include <memory>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "base/nearest.h"
+#include "graph/flops.h"
+#include "muster/error.h"
+#include "train/recipe.h"
+
+namespace muster::cli {
+namespace {
+
+constexpr const char* kDatasets[] = {"imagenet", "cifar10", "mnist"};
+
+// Only the shape of an update matters here, not its numbers.
+std::unique_ptr<Optimizer> AnyOptimizer(const std::string& name) {
+  return train::MakeOptimizer({.name = name,
+                               .momentum = 0.9,
+                               .rmsprop_decay = 0.9,
+                               .rmsprop_momentum = 0.9,
+                               .rmsprop_epsilon = 1.0,
+                               .adam_beta1 = 0.9,
+                               .adam_beta2 = 0.999,
+                               .adam_epsilon = 1e-8},
+                              0.01);
+}
+
+NodeId BuildTraining(const Scope& scope, const Model& model, Output images, const GraphRequest& request) {
+  const Output labels = ops::Placeholder(scope.Named("labels"), DType::kInt32, {scope.shape(images)[0]});
+  TowerOptions options;
+  options.layers.data_format = request.data_format;
+  const Tower tower = BuildTrainingTower(scope, model, images, labels, options);
+  std::vector<GradientAndVariable> pairs;
+  for (size_t i = 0; i < tower.variables.size(); ++i) pairs.push_back({tower.gradients[i], tower.variables[i]});
+  std::vector<NodeId> all = tower.update_ops;
+  all.push_back(AnyOptimizer(request.optimizer)->ApplyGradients(scope, pairs, GlobalStep(scope)));
+  return ops::Group(scope.Named("train"), all);
+}
+
+NodeId BuildInference(const Scope& scope, const Model& model, Output images, const GraphRequest& request) {
+  ModelBuilder builder(scope, {.data_format = request.data_format, .phase_train = false});
+  return BuildLogits(builder, model, images, FindDataset(model.dataset).num_classes).node;
+}
+
+}  // namespace
+
+const Model& FindRequestedModel(const std::string& name, const std::string& dataset) {
+  if (!dataset.empty()) return FindModel(name, dataset);
+  std::vector<std::string> known;
+  for (const char* candidate : kDatasets)
+    for (const std::string& known_name : ModelNames(candidate)) {
+      if (known_name == name) return FindModel(name, candidate);
+      if (std::find(known.begin(), known.end(), known_name) == known.end()) known.push_back(known_name);
+    }
+  const std::vector<std::string> nearest = NearestWords(name, known);
+  const std::string hint = nearest.empty() ? "" : fmt::format(" (did you mean {}?)", fmt::join(nearest, " or "));
+  throw InvalidArgument(fmt::format("--model={}: no such model{}; known are {}", name, hint, fmt::join(known, ", ")));
+}
+
+std::unique_ptr<ModelGraph> BuildModelGraph(const GraphRequest& request) {
+  auto result = std::make_unique<ModelGraph>();
+  const Model& model = FindRequestedModel(request.model, request.dataset);
+  result->model = &model;
+  result->batch_size = request.batch_size.value_or(model.default_batch_size);
+  Scope scope(&result->graph);
+  if (!request.device.empty()) scope = scope.WithDevice(request.device);
+  const int channels = FindDataset(model.dataset).channels;
+  const Output images = ops::Placeholder(scope.Named("images"), DType::kFloat32,
+                                         {result->batch_size, model.image_size, model.image_size, channels});
+  const NodeId last =
+      request.training ? BuildTraining(scope, model, images, request) : BuildInference(scope, model, images, request);
+  result->step = Ancestors(result->graph, {last});
+  return result;
+}
+
+}  // namespace muster::cli

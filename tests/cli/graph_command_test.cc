@@ -1,0 +1,96 @@
+#include <filesystem>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "base/file.h"
+#include "cli/commands.h"
+#include "muster/error.h"
+
+namespace muster::cli {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+std::string Output(const std::vector<std::string>& words) {
+  ::testing::internal::CaptureStdout();
+  EXPECT_EQ(GraphCommand(words), 0);
+  return ::testing::internal::GetCapturedStdout();
+}
+
+std::string ErrorOf(const std::vector<std::string>& words) {
+  try {
+    GraphCommand(words);
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), Code::kInvalidArgument);
+    return error.what();
+  }
+  return "no error";
+}
+
+// Published numbers of ResNet-50 with 1001 classes: golden/models.json.
+TEST(GraphCommand, TheTableHasALineForEachLayerAndTheTotals) {
+  const std::string text = Output({"--model=resnet50", "--batch_size=1"});
+  EXPECT_THAT(text, StartsWith("resnet50 for imagenet: batch 1, 25,559,081 parameters and 53,120 other values"));
+  EXPECT_THAT(text, ::testing::ContainsRegex("cg/conv0 +float32\\[1,112,112,64\\] +/device:CPU:0 .* 9,536 +118.01 "));
+  EXPECT_THAT(text, ::testing::ContainsRegex("cg/affine0 +float32\\[1,1001\\] .* 2,051,049 +2.05 "));
+  EXPECT_THAT(text, ::testing::ContainsRegex("\ntotal .* 25,559,081 +3857.98 +7723.38 "));
+}
+
+TEST(GraphCommand, JsonHasTheSameNumbers) {
+  const auto json = nlohmann::json::parse(Output({"--model=lenet", "--batch_size=2", "--json"}));
+  EXPECT_EQ(json["dataset"], "imagenet");
+  EXPECT_EQ(json["total"]["parameters"], 2173353);
+  EXPECT_EQ(json["total"]["multiply_adds"], 2 * 14034944);
+  bool found = false;
+  for (const auto& layer : json["layers"])
+    if (layer["name"] == "cg/affine0") {
+      found = true;
+      EXPECT_EQ(layer["output"], (std::vector<int64_t>{2, 512}));
+    }
+  EXPECT_TRUE(found);
+}
+
+TEST(GraphCommand, TrainingCostsThreeTimesTheArithmeticLessOneInputGradient) {
+  const auto inference = nlohmann::json::parse(Output({"--model=resnet20", "--batch_size=4", "--json"}));
+  const auto training = nlohmann::json::parse(Output({"--model=resnet20", "--batch_size=4", "--training", "--json"}));
+  const double forward = inference["total"]["multiply_adds"], all = training["total"]["multiply_adds"];
+  EXPECT_LE(all, 3 * forward);
+  EXPECT_GE(all, 2.9 * forward);
+}
+
+TEST(GraphCommand, EveryFormIsWritten) {
+  EXPECT_THAT(Output({"--model=trivial", "--format=text"}), HasSubstr("cg/affine0/MatMul = MatMul("));
+  EXPECT_THAT(Output({"--model=trivial", "--format=dot"}), HasSubstr("digraph"));
+  EXPECT_THAT(Output({"--model=trivial", "--format=pbtxt"}), HasSubstr("op: \"MatMul\""));
+  const std::string file = ::testing::TempDir() + "graph_command_test.pb";
+  Output({"--model=trivial", "--format=graphdef", "--output=" + file});
+  EXPECT_THAT(ReadFile(file), HasSubstr("cg/affine0/MatMul"));
+  std::filesystem::remove(file);
+}
+
+TEST(GraphCommand, PlacementIsLoggedAsTensorFlowDoes) {
+  EXPECT_THAT(Output({"--model=trivial", "--log_device_placement"}),
+              HasSubstr("cg/affine0/MatMul: (MatMul): /job:localhost/replica:0/task:0/device:CPU:0\n"));
+}
+
+TEST(GraphCommand, TheListNamesEveryModelWithItsSize) {
+  EXPECT_THAT(Output({"--list"}), ::testing::ContainsRegex("imagenet +resnet50_v1.5 +224 +64 +25,559,081 +4089.19\n"));
+}
+
+TEST(GraphCommand, BadRequestsAreOneLine) {
+  EXPECT_THAT(ErrorOf({"--model=resnet51"}), StartsWith("--model=resnet51: no such model (did you mean resnet50"));
+  EXPECT_THAT(ErrorOf({"--model=resnet50", "--data_name=cifar10"}),
+              StartsWith("Invalid model name 'resnet50' for dataset 'cifar10'"));
+  EXPECT_THAT(ErrorOf({"--data_name=cifar"}), StartsWith("Invalid dataset name 'cifar'"));
+  EXPECT_THAT(ErrorOf({"--optimizer=adam"}), StartsWith("--optimizer has no effect without --training"));
+  EXPECT_THAT(ErrorOf({"--json", "--format=dot"}), StartsWith("--json and --format=dot exclude each other"));
+  EXPECT_THAT(ErrorOf({"--batch_size=0"}), HasSubstr("batch_size"));
+  EXPECT_THROW(GraphCommand({"--output=/nonexistent/folder/x.pb"}), Error);
+  EXPECT_THROW(GraphCommand({"resnet50"}), Error);
+}
+
+}  // namespace
+}  // namespace muster::cli
