@@ -81,7 +81,7 @@ TEST(GraphCommand, TheListNamesEveryModelWithItsSize) {
 }
 
 TEST(GraphCommand, BadRequestsAreOneLine) {
-  EXPECT_THAT(ErrorOf({"--model=resnet51"}), StartsWith("--model=resnet51: no such model (did you mean resnet50"));
+  EXPECT_THAT(ErrorOf({"--model=resnet51"}), StartsWith("--model=resnet51: no such model (did you mean "));
   EXPECT_THAT(ErrorOf({"--model=resnet50", "--data_name=cifar10"}),
               StartsWith("Invalid model name 'resnet50' for dataset 'cifar10'"));
   EXPECT_THAT(ErrorOf({"--data_name=cifar"}), StartsWith("Invalid dataset name 'cifar'"));
