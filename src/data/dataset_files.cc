@@ -40,14 +40,24 @@ bool IsFolder(const fs::path& path) {
   return fs::is_directory(path, ignored);
 }
 
+std::vector<fs::path> CandidatesOf(const fs::path& folder, const FileRole& role) {
+  std::vector<fs::path> paths;
+  for (const char separator : {'-', '.'})
+    for (const std::string_view suffix : {"", ".gz"}) paths.push_back(folder / fmt::format("{}{}{}{}", role.stem, separator, role.kind, suffix));
+  return paths;
+}
+
 std::optional<fs::path> FindFile(const fs::path& folder, const FileRole& role) {
-  for (const char separator : {'-', '.'}) {
-    for (const std::string_view suffix : {"", ".gz"}) {
-      fs::path path = folder / fmt::format("{}{}{}{}", role.stem, separator, role.kind, suffix);
-      if (IsFile(path)) return path;
-    }
-  }
+  for (const fs::path& path : CandidatesOf(folder, role))
+    if (IsFile(path)) return path;
   return std::nullopt;
+}
+
+// The name of a file that "folder" lacks; says so if something else has that name.
+std::string MissingFile(const fs::path& folder, const FileRole& role) {
+  for (const fs::path& path : CandidatesOf(folder, role))
+    if (IsFolder(path)) return fmt::format("the file {} (it is a folder)", path.filename().string());
+  return fmt::format("{}-{}[.gz]", role.stem, role.kind);
 }
 
 // Fills in the files that "folder" has and returns the names of those it lacks.
@@ -58,7 +68,7 @@ std::vector<std::string> FillFrom(const fs::path& folder, DatasetFiles* files) {
     if (std::optional<fs::path> path = FindFile(folder, role)) {
       files->*role.slot = *path;
     } else {
-      missing.push_back(fmt::format("{}-{}[.gz]", role.stem, role.kind));
+      missing.push_back(MissingFile(folder, role));
     }
   }
   return missing;
@@ -67,6 +77,7 @@ std::vector<std::string> FillFrom(const fs::path& folder, DatasetFiles* files) {
 DatasetFiles FindInFolder(std::string_view folder_name) {
   const fs::path folder(folder_name);
   if (folder.empty()) throw InvalidArgument("--dataset=idx: names no folder; write idx:DIR");
+  if (IsFile(folder)) throw InvalidArgument(fmt::format("--dataset=idx:{}: is a file; its folder was expected", folder.string()));
   if (!IsFolder(folder)) throw NotFound(fmt::format("--dataset=idx:{}: there is no such folder", folder.string()));
   DatasetFiles files{.name = "idx"};
   if (const std::vector<std::string> missing = FillFrom(folder, &files); !missing.empty())
@@ -74,7 +85,16 @@ DatasetFiles FindInFolder(std::string_view folder_name) {
   return files;
 }
 
+// The value of the environment's MUSTER_DATA_DIR; null: not set, or empty.
+const char* DataDir() {
+  const char* dir = std::getenv("MUSTER_DATA_DIR");
+  return dir != nullptr && *dir != '\0' ? dir : nullptr;
+}
+
+bool IsNamedSet(std::string_view spec) { return spec == kDefaultSet || spec == "mnist"; }
+
 std::string HowToGet(std::string_view name) {
+  if (DataDir() != nullptr) return "MUSTER_DATA_DIR is set, so nowhere else was searched: put the files there, unset it";
   if (name == kDefaultSet) return "install the Debian package dataset-fashion-mnist (apt-get install dataset-fashion-mnist), or put the files there";
   return "no Debian package has it: put train-images-idx3-ubyte[.gz], train-labels-idx1-ubyte[.gz], t10k-images-idx3-ubyte[.gz] and "
          "t10k-labels-idx1-ubyte[.gz] there";
@@ -83,23 +103,20 @@ std::string HowToGet(std::string_view name) {
 }  // namespace
 
 std::vector<fs::path> DatasetFolders(std::string_view name) {
-  std::vector<fs::path> folders;
-  if (const char* dir = std::getenv("MUSTER_DATA_DIR"); dir != nullptr && *dir != '\0') {
-    folders.push_back(fs::path(dir) / name);
-    folders.emplace_back(dir);
+  if (const char* dir = DataDir(); dir != nullptr) {
+    if (!IsFolder(dir)) throw NotFound(fmt::format("MUSTER_DATA_DIR={}: there is no such folder; unset it to search the usual ones", dir));
+    return {fs::path(dir) / name, fs::path(dir)};
   }
-  folders.push_back(fs::path("data") / name);
-  folders.push_back(fs::path("/usr/share/datasets") / name);
-  folders.push_back(fs::path("/usr/local/share/datasets") / name);
-  return folders;
+  return {fs::path("data") / name, fs::path("/usr/share/datasets") / name, fs::path("/usr/local/share/datasets") / name};
 }
 
-DatasetFiles FindDatasetFiles(std::string_view spec) { return FindDatasetFiles(spec, DatasetFolders(spec)); }
+DatasetFiles FindDatasetFiles(std::string_view spec) {
+  return FindDatasetFiles(spec, IsNamedSet(spec) ? DatasetFolders(spec) : std::vector<fs::path>());
+}
 
 DatasetFiles FindDatasetFiles(std::string_view spec, const std::vector<fs::path>& folders) {
   if (spec.starts_with(kIdxPrefix)) return FindInFolder(spec.substr(kIdxPrefix.size()));
-  if (spec != "fashion-mnist" && spec != "mnist")
-    throw InvalidArgument(fmt::format("--dataset={}: no such data set; expected {}", spec, kDatasetSpecs));
+  if (!IsNamedSet(spec)) throw InvalidArgument(fmt::format("--dataset={}: no such data set; expected {}", spec, kDatasetSpecs));
 
   std::string incomplete;
   std::vector<std::string> searched;

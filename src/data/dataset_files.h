@@ -26,8 +26,10 @@ DatasetFiles FindDatasetFiles(std::string_view spec);
 // The same with other folders for the named sets.
 DatasetFiles FindDatasetFiles(std::string_view spec, const std::vector<std::filesystem::path>& folders);
 
-// Where a named data set is searched, in order: $MUSTER_DATA_DIR/NAME, $MUSTER_DATA_DIR, ./data/NAME,
-// /usr/share/datasets/NAME (where Debian's dataset-* packages put them), /usr/local/share/datasets/NAME.
+// Where a named data set is searched, in order: with MUSTER_DATA_DIR in the environment in $MUSTER_DATA_DIR/NAME and
+// $MUSTER_DATA_DIR and nowhere else, as who names a folder wants no other data; without it in ./data/NAME,
+// /usr/share/datasets/NAME (where Debian's dataset-* packages put them), /usr/local/share/datasets/NAME. Throws NotFound
+// if MUSTER_DATA_DIR is no folder; an empty one counts as none.
 std::vector<std::filesystem::path> DatasetFolders(std::string_view name);
 
 // The values --dataset takes, for help and error texts.

@@ -47,6 +47,8 @@ UnpackingFile::UnpackingFile(std::filesystem::path path) : path_(std::move(path)
   std::error_code error;
   const auto status = std::filesystem::status(path_, error);
   if (status.type() == std::filesystem::file_type::not_found) throw NotFound(fmt::format("{}: no such file", path_.string()));
+  if (status.type() == std::filesystem::file_type::directory)
+    throw InvalidArgument(fmt::format("{}: is a folder; a file was expected", path_.string()));
   if (status.type() != std::filesystem::file_type::regular)
     throw InvalidArgument(fmt::format("{}: is not a regular file", path_.string()));
   file_size_ = static_cast<int64_t>(std::filesystem::file_size(path_, error));

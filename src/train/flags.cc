@@ -46,7 +46,7 @@ class Builder {
 
 void AddDataFlags(Builder& add) {
   add.Group("Data");
-  add.String("dataset", "fashion-mnist", std::string(data::kDatasetSpecs)).important = true;
+  add.String("dataset", "fashion-mnist", std::string(data::kDatasetSpecs) + "; named sets are searched in $MUSTER_DATA_DIR if it is set").important = true;
   add.Bool("random_flip", false, "mirror half of the training images").important = true;
   add.Int("shift_crop", 0, "shift training images by up to N pixels, zeros at the edges", 0, 64).important = true;
   add.Enum("normalization", "standardize", {"standardize", "unit"}, "pixels to mean 0 and deviation 1 of the training set, or to 0..1");
@@ -98,6 +98,10 @@ void AddOutputFlags(Builder& add) {
   add.String("train_dir", "", "folder for what the run leaves behind; gets the result as train.json").important = true;
 }
 
+void CheckBelowOne(std::string_view flag, double value) {
+  if (value >= 1) throw InvalidArgument(fmt::format("--{}={}: must be below 1", flag, value));
+}
+
 void CheckSet(const FlagValues& values, std::string_view flag, bool fits, const std::string& needs) {
   if (values.is_set(flag) && !fits) throw InvalidArgument(fmt::format("--{} has no effect without {}", flag, needs));
 }
@@ -117,6 +121,8 @@ void CheckCombinations(const FlagValues& values, const TrainOptions& options) {
     CheckSet(values, flag, optimizer_is("rmsprop"), "--optimizer=rmsprop");
   for (const char* flag : {"adam_beta1", "adam_beta2", "adam_epsilon"})
     CheckSet(values, flag, optimizer_is("adam", "adamw"), "--optimizer=adam or adamw");
+  CheckBelowOne("adam_beta1", options.optimizer.adam_beta1);  // the bias correction divides by 1 - beta
+  CheckBelowOne("adam_beta2", options.optimizer.adam_beta2);
   if (options.schedule.minimum_rate > options.schedule.init_rate)
     throw InvalidArgument(fmt::format("--minimum_learning_rate={} is above --init_learning_rate={}", options.schedule.minimum_rate,
                                       options.schedule.init_rate));

@@ -1,5 +1,7 @@
 #include "data/dataset_files.h"
 
+#include <cstdlib>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -52,6 +54,56 @@ TEST(DatasetFiles, ATestLabelThatTrainingNeverSawIsRefused) {
   folder.Write("t10k-labels-idx1-ubyte", LabelBytes({2, 3}));
   EXPECT_THAT(ErrorOf([&] { ReadTrainTest(FindDatasetFiles("idx:" + folder.path().string())); }),
               HasSubstr("byte 9: label 1 is 3, 0 to 2 was expected"));
+}
+
+TEST(DatasetFiles, TrainingLabelsThatAreAllZeroAreBlamedThemselves) {
+  TempFolder folder;
+  WriteSet(folder, ".");
+  folder.Write("train-labels-idx1-ubyte", LabelBytes({0, 0, 0, 0}));
+  EXPECT_EQ(ErrorOf([&] { ReadTrainTest(FindDatasetFiles("idx:" + folder.path().string())); }),
+            (folder.path() / "train-labels-idx1-ubyte").string() + ": all 4 labels are 0; at least two classes were expected");
+}
+
+TEST(DatasetFiles, AFolderInPlaceOfAFileIsNamed) {
+  TempFolder folder;
+  WriteSet(folder, ".");
+  std::filesystem::remove(folder.path() / "train-images-idx3-ubyte");
+  std::filesystem::create_directory(folder.path() / "train-images-idx3-ubyte");
+  EXPECT_THAT(ErrorOf([&] { FindDatasetFiles("idx:" + folder.path().string()); }),
+              HasSubstr("the folder lacks the file train-images-idx3-ubyte (it is a folder)"));
+  EXPECT_THAT(ErrorOf([&] { ReadIdxDataset(folder.path(), folder.path(), 0); }), HasSubstr(": is a folder; a file was expected"));
+}
+
+TEST(DatasetFiles, AFileInPlaceOfTheFolderIsNamed) {
+  TempFolder folder;
+  WriteSet(folder, ".");
+  EXPECT_THAT(ErrorOf([&] { FindDatasetFiles("idx:" + (folder.path() / "train-images-idx3-ubyte").string()); }),
+              HasSubstr("is a file; its folder was expected"));
+}
+
+// Sets a variable of the environment for one test.
+class Environment {
+ public:
+  explicit Environment(const std::string& data_dir) { setenv("MUSTER_DATA_DIR", data_dir.c_str(), 1); }
+  ~Environment() { unsetenv("MUSTER_DATA_DIR"); }
+};
+
+TEST(DatasetFiles, TheVariableNamesTheFolderOfTheNamedSets) {
+  TempFolder folder;
+  WriteSet(folder, "mnist");
+  const Environment environment(folder.path().string());
+  EXPECT_EQ(FindDatasetFiles("mnist").folder, folder.path() / "mnist");
+  EXPECT_THAT(ErrorOf([] { FindDatasetFiles("fashion-mnist"); }),
+              AllOf(HasSubstr("not found in " + (folder.path() / "fashion-mnist").string() + ", " + folder.path().string() + ";"),
+                    HasSubstr("unset it, or name another folder with MUSTER_DATA_DIR or idx:DIR")));
+}
+
+TEST(DatasetFiles, AVariableThatNamesNoFolderIsAnErrorForNamedSets) {
+  TempFolder folder;
+  WriteSet(folder, ".");
+  const Environment environment("/nowhere/at/all");
+  EXPECT_THAT(ErrorOf([] { FindDatasetFiles("fashion-mnist"); }), ::testing::StartsWith("MUSTER_DATA_DIR=/nowhere/at/all: there is no such folder"));
+  EXPECT_EQ(FindDatasetFiles("idx:" + folder.path().string()).folder, folder.path());
 }
 
 TEST(DatasetFiles, TestImagesOfAnotherSizeAreRefused) {

@@ -75,7 +75,7 @@ TEST_F(Idx, AMissingFileIsNamed) {
 }
 
 TEST_F(Idx, AFolderInPlaceOfAFileIsNamed) {
-  EXPECT_THAT(ErrorOf([&] { ReadIdxImages(folder_.path()); }), HasSubstr("is not a regular file"));
+  EXPECT_THAT(ErrorOf([&] { ReadIdxImages(folder_.path()); }), HasSubstr("is a folder; a file was expected"));
 }
 
 TEST_F(Idx, AnEmptyFileSaysWhatWasExpected) {

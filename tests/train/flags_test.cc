@@ -72,6 +72,17 @@ TEST(TrainFlags, AFlagThatWouldBeIgnoredIsRefused) {
   EXPECT_THAT(ErrorOf({"--learning_rate_schedule=constant", "--num_epochs_per_decay=2"}), HasSubstr("--num_epochs_per_decay has no effect"));
 }
 
+TEST(TrainFlags, AdamDecaysOfOneAreRefused) {
+  EXPECT_EQ(ErrorOf({"--adam_beta1=1"}), "--adam_beta1=1: must be below 1");
+  EXPECT_EQ(ErrorOf({"--adam_beta2=1"}), "--adam_beta2=1: must be below 1");
+  EXPECT_EQ(ErrorOf({"--adam_beta1=0", "--adam_beta2=0.9999"}), "no error");
+}
+
+TEST(TrainFlags, TheHelpNamesTheVariableWithTheDataFolder) {
+  const FlagTable table = TrainFlags();
+  EXPECT_THAT(table.Find("dataset")->help, HasSubstr("MUSTER_DATA_DIR"));
+}
+
 TEST(TrainFlags, ValuesOutOfBoundsAreRefused) {
   for (const char* word : {"--batch_size=0", "--batch_size=-1", "--target_accuracy=1.5", "--num_epochs=0", "--optimizer=magic", "--shift_crop=-1",
                            "--eval_every_n_epochs=0"})
