@@ -137,7 +137,9 @@ void Pad(CaseGraph& c) {
 template <Output (*Op)(const Scope&, Output, std::vector<int>, bool)>
 void Reduce(CaseGraph& c) {
   const nlohmann::json& axis = c.attrs().at("axis");
-  const std::vector<int> axes = axis.is_null() ? std::vector<int>{} : axis.get<std::vector<int>>();
+  std::vector<int> axes;  // none: all
+  if (axis.is_number()) axes = {axis.get<int>()};
+  if (axis.is_array()) axes = axis.get<std::vector<int>>();
   c.Result("y", Op(c.scope(), c.Input("x"), axes, c.attrs().at("keepdims")));
 }
 
