@@ -57,6 +57,9 @@ TEST(ProcessMemory, PeakOwnBytesIsTheHighWaterMarkLessFilesAndAtLeastWhatIsHeldN
 }
 
 TEST(ProcessMemory, TouchedPagesCountAsAnonymousInBothReadings) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "a sanitizer's shadow of the pages counts as ours too";
+#endif
   const ProcessMemory before = ReadProcessMemory(), exact_before = ReadProcessMemoryExactly();
   const Touched block;
   const ProcessMemory after = ReadProcessMemory(), exact_after = ReadProcessMemoryExactly();
