@@ -13,7 +13,7 @@ namespace muster::zoo {
 
 Output Trivial(ModelBuilder& b, Output x);
 Output Lenet(ModelBuilder& b, Output x);
-// Two 5x5 convolutions and a dense layer of 128, for 28x28 images: the default of "muster train".
+// Two convolutions and a dense layer of 128, for 28x28 images: 3x3, the default of "muster train", and 5x5.
 Output SmallCnn(ModelBuilder& b, Output x);
 Output SmallCnn5x5(ModelBuilder& b, Output x);
 Output Alexnet(ModelBuilder& b, Output x);
