@@ -27,17 +27,14 @@ int main(int argc, char** argv) {
   TowerOptions options;
   options.weight_decay.rate = 4e-5;
   const Tower tower = BuildTrainingTower(root, model, images, labels, options);
-  std::vector<GradientAndVariable> pairs;
-  for (size_t i = 0; i < tower.variables.size(); ++i) pairs.push_back({tower.gradients[i], tower.variables[i]});
-  std::vector<NodeId> targets = tower.update_ops;
-  targets.push_back(GradientDescentOptimizer(1e-4)->ApplyGradients(root, pairs, GlobalStep(root)));
+  const NodeId step = BuildTrainStep(root, tower, *GradientDescentOptimizer(1e-4), GlobalStep(root));
 
   std::vector<LocalDevice> local = MakeLocalDevices({});
   VariableTable table;
   CompileRequest request;
   request.graph = &graph;
   request.fetches = {tower.total_loss};
-  request.targets = targets;
+  request.targets = {step};
   request.devices = {{local[0].device->name(), local[0].kernels, local[0].caps}};
   request.variables = &table;
   Plan plan = Compile(request);

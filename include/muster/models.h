@@ -8,6 +8,7 @@
 
 #include "muster/layers.h"
 #include "muster/losses.h"
+#include "muster/optimizer.h"
 #include "muster/schedule.h"
 
 namespace muster {
@@ -85,5 +86,9 @@ Tower BuildTrainingTower(const Scope& scope, const Model& model, Output images, 
 // The same without dropout, batch statistics and gradients; it shares the variables of a training tower of this graph.
 Tower BuildEvaluationTower(const Scope& scope, const Model& model, Output images, Output labels,
                            const TowerOptions& options);
+
+// The training step of a tower: one node that is done when the optimizer has updated its variables and its running averages are
+// updated. Adds one to global_step (int64) if it is valid.
+NodeId BuildTrainStep(const Scope& scope, const Tower& tower, Optimizer& optimizer, Output global_step = {});
 
 }  // namespace muster

@@ -27,18 +27,10 @@ std::unique_ptr<Optimizer> MakeOptimizer(const BenchParams& params, Output rate)
   return GradientDescentOptimizer(rate);
 }
 
-// The update of all variables and running averages: the target of a training step.
-NodeId TrainStep(const Scope& root, const BenchParams& params, const Tower& tower, Output rate) {
-  std::vector<GradientAndVariable> pairs;
-  for (size_t i = 0; i < tower.variables.size(); ++i) {
-    Output gradient = tower.gradients[i];
-    if (params.gradient_clip && gradient.is_valid())
-      gradient = ops::ClipByValue(root, gradient, -*params.gradient_clip, *params.gradient_clip);
-    pairs.push_back({gradient, tower.variables[i]});
-  }
-  std::vector<NodeId> parts = tower.update_ops;
-  parts.push_back(MakeOptimizer(params, rate)->ApplyGradients(root, pairs, GlobalStep(root)));
-  return ops::Group(root, parts);
+// Element by element, as --gradient_clip says.
+void ClipGradients(const Scope& scope, double limit, Tower* tower) {
+  for (Output& gradient : tower->gradients)
+    if (gradient.is_valid()) gradient = ops::ClipByValue(scope, gradient, -limit, limit);
 }
 
 }  // namespace
@@ -73,13 +65,14 @@ std::unique_ptr<TrainGraph> BuildTrainGraph(const BenchParams& params, const Der
     built->fetches = {ops::Scalar<float>(root, 0), tower.top_1_correct, tower.top_5_correct};
     return built;
   }
-  const Tower tower = BuildTrainingTower(variables, model, images, labels, options);
+  Tower tower = BuildTrainingTower(variables, model, images, labels, options);
   built->fetches = {params.loss_type_to_report == "base_loss" ? tower.base_loss : tower.total_loss};
   if (params.print_training_accuracy) {
     built->fetches.push_back(tower.top_1_correct);
     built->fetches.push_back(tower.top_5_correct);
   }
-  built->targets = {TrainStep(root, params, tower, built->learning_rate)};
+  if (params.gradient_clip) ClipGradients(root, *params.gradient_clip, &tower);
+  built->targets = {BuildTrainStep(root, tower, *MakeOptimizer(params, built->learning_rate), GlobalStep(root))};
   return built;
 }
 

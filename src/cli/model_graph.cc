@@ -1,19 +1,16 @@
 #include "cli/model_graph.h"
 
 #include <memory>
+#include <string_view>
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
-#include "base/nearest.h"
 #include "graph/flops.h"
-#include "muster/error.h"
+#include "train/model_flag.h"
 #include "train/recipe.h"
 
 namespace muster::cli {
 namespace {
 
-constexpr const char* kDatasets[] = {"imagenet", "cifar10", "mnist"};
+constexpr std::string_view kDatasets[] = {"imagenet", "cifar10", "mnist"};
 
 // Only the shape of an update matters here, not its numbers.
 std::unique_ptr<Optimizer> AnyOptimizer(const std::string& name) {
@@ -33,11 +30,7 @@ NodeId BuildTraining(const Scope& scope, const Model& model, Output images, cons
   TowerOptions options;
   options.layers.data_format = request.data_format;
   const Tower tower = BuildTrainingTower(scope, model, images, labels, options);
-  std::vector<GradientAndVariable> pairs;
-  for (size_t i = 0; i < tower.variables.size(); ++i) pairs.push_back({tower.gradients[i], tower.variables[i]});
-  std::vector<NodeId> all = tower.update_ops;
-  all.push_back(AnyOptimizer(request.optimizer)->ApplyGradients(scope, pairs, GlobalStep(scope)));
-  return ops::Group(scope.Named("train"), all);
+  return BuildTrainStep(scope, tower, *AnyOptimizer(request.optimizer), GlobalStep(scope));
 }
 
 NodeId BuildInference(const Scope& scope, const Model& model, Output images, const GraphRequest& request) {
@@ -49,15 +42,7 @@ NodeId BuildInference(const Scope& scope, const Model& model, Output images, con
 
 const Model& FindRequestedModel(const std::string& name, const std::string& dataset) {
   if (!dataset.empty()) return FindModel(name, dataset);
-  std::vector<std::string> known;
-  for (const char* candidate : kDatasets)
-    for (const std::string& known_name : ModelNames(candidate)) {
-      if (known_name == name) return FindModel(name, candidate);
-      if (std::find(known.begin(), known.end(), known_name) == known.end()) known.push_back(known_name);
-    }
-  const std::vector<std::string> nearest = NearestWords(name, known);
-  const std::string hint = nearest.empty() ? "" : fmt::format(" (did you mean {}?)", fmt::join(nearest, " or "));
-  throw InvalidArgument(fmt::format("--model={}: no such model{}; known are {}", name, hint, fmt::join(known, ", ")));
+  return train::FindModelOfFlag(name, kDatasets);
 }
 
 std::unique_ptr<ModelGraph> BuildModelGraph(const GraphRequest& request) {

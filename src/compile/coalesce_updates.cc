@@ -99,7 +99,6 @@ class Coalescer {
       merged.input_descs[i] = {dtype, Shape{bytes / static_cast<int64_t>(SizeOf(dtype))}, {}};
     }
     merged.output_descs = {merged.input_descs[0]};
-    merged.merged = static_cast<int>(end - begin);
     const CompileDevice& device = request_.devices[static_cast<size_t>(partition_.device_index)];
     const KernelRequest request{merged.kind, &merged.attrs, merged.input_descs, merged.output_descs, merged.name,
                                 static_cast<uint64_t>(request_.graph->seed())};

@@ -55,11 +55,9 @@ class BatchNormFuser {
     const NodeId fused = graph_.Add(OpKind::k_FusedBatchNormEx, old.name, std::move(inputs), attrs, relu);
     graph_.ReplaceUses({relu, 0}, {fused, 0});
     for (int i = 1; i < static_cast<int>(old.outputs.size()); ++i) graph_.ReplaceUses({norm, i}, {fused, i});
-    for (NodeId id : {norm, relu, add}) {
-      if (id == kNoNode) continue;
-      graph_.MoveControlUses(id, fused);
-      graph_.Remove(id);
-    }
+    std::vector<NodeId> members{norm, relu};
+    if (add != kNoNode) members.push_back(add);
+    graph_.ReplaceMembers(members, fused);
     FuseBackward(fused);
   }
 
@@ -85,10 +83,7 @@ class BatchNormFuser {
     const NodeId made = graph_.Add(OpKind::k_FusedBatchNormGradEx, grad.name, std::move(inputs), attrs, norm_grad);
     for (int i = 0; i < 3; ++i) graph_.ReplaceUses({norm_grad, i}, {made, i});
     if (mask_is_shared) graph_.ReplaceUses({relu_grad, 0}, {made, 3});
-    for (NodeId id : {norm_grad, relu_grad}) {
-      graph_.MoveControlUses(id, made);
-      graph_.Remove(id);
-    }
+    graph_.ReplaceMembers({norm_grad, relu_grad}, made);
   }
 
   CompileGraph& graph_;

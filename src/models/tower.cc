@@ -4,6 +4,7 @@
 #include "muster/models.h"
 #include "muster/ops/array.h"
 #include "muster/ops/math.h"
+#include "muster/ops/state.h"
 
 namespace muster {
 namespace {
@@ -73,6 +74,14 @@ Tower BuildEvaluationTower(const Scope& scope, const Model& model, Output images
   TowerOptions evaluation = options;
   evaluation.layers.phase_train = false;
   return BuildForward(scope, model, images, labels, evaluation);
+}
+
+NodeId BuildTrainStep(const Scope& scope, const Tower& tower, Optimizer& optimizer, Output global_step) {
+  std::vector<GradientAndVariable> pairs;
+  for (size_t i = 0; i < tower.variables.size(); ++i) pairs.push_back({tower.gradients[i], tower.variables[i]});
+  std::vector<NodeId> parts = tower.update_ops;
+  parts.push_back(optimizer.ApplyGradients(scope, pairs, global_step));
+  return ops::Group(scope, parts);
 }
 
 }  // namespace muster

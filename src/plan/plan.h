@@ -39,7 +39,6 @@ struct Step {
   int stream = 0;
   int send_channel = -1, recv_channel = -1;  // the channel this step fills or waits for
   std::vector<int> waits, signals;           // events between streams of this device
-  int merged = 1;                            // graph operations that this step stands for
   int phase = 0;                             // 0 forward, 1 backward, 2 update: for the time split
 };
 

@@ -1,14 +1,12 @@
 #include "train/graph_train_step.h"
 
 #include <algorithm>
-#include <cctype>
 #include <functional>
 #include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "base/nearest.h"
 #include "data/interruption.h"
 #include "muster/error.h"
 #include "muster/ops/array.h"
@@ -17,6 +15,7 @@
 #include "muster/ops/state.h"
 #include "train/image_fit.h"
 #include "train/memory_fit.h"
+#include "train/model_flag.h"
 #include "train/non_finite.h"
 #include "train/recipe.h"
 
@@ -41,32 +40,9 @@ Tower BuildTower(const TrainOptions& options, const TrainingData& data, const st
 
 Shape BatchShape(const Shape& image, int64_t batch_size) { return image.Inserted(0, batch_size); }
 
-// What was probably meant: the model that is printed under this name, else the names that look most like it.
-std::vector<std::string> NearestModels(std::string name, const std::vector<std::string>& known) {
-  constexpr size_t kMost = 3;
-  std::ranges::transform(name, name.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  for (const Model& model : Models())
-    if (model.printed_name == name) return {model.name};
-  std::vector<std::string> nearest = NearestWords(name, known);
-  if (nearest.size() > kMost) nearest.resize(kMost);
-  return nearest;
-}
-
 }  // namespace
 
-const Model& FindTrainModel(const std::string& name) {
-  std::vector<std::string> known;
-  for (const Model& model : Models())
-    if (std::ranges::find(known, model.name) == known.end()) known.push_back(model.name);
-  for (const std::string_view set : kModelSets) {
-    const std::vector<std::string> names = ModelNames(set);
-    if (std::ranges::find(names, name) != names.end()) return FindModel(name, set);
-  }
-  std::ranges::sort(known);
-  const std::vector<std::string> nearest = NearestModels(name, known);
-  const std::string advice = nearest.empty() ? "" : fmt::format(" (did you mean {}?)", fmt::join(nearest, " or "));
-  throw InvalidArgument(fmt::format("--model={}: no such model{}; known are {}", name, advice, fmt::join(known, ", ")));
-}
+const Model& FindTrainModel(const std::string& name) { return FindModelOfFlag(name, kModelSets); }
 
 GraphTrainStep::GraphTrainStep(const TrainOptions& options, const TrainingData& data) : GraphTrainStep(options, data, PlanOnly{}) {
   CheckMemory(options, data);
@@ -118,11 +94,7 @@ void GraphTrainStep::BuildTraining(const TrainOptions& options, const TrainingDa
 
   const Variable global_step = GlobalStep(scope);
   const auto optimizer = MakeOptimizer(options.optimizer, BuildRate(scope.WithName("learning_rate"), schedule_, global_step));
-  std::vector<GradientAndVariable> gradients;
-  for (size_t i = 0; i < tower.variables.size(); ++i) gradients.push_back({tower.gradients[i], tower.variables[i]});
-  std::vector<NodeId> all = tower.update_ops;
-  all.push_back(optimizer->ApplyGradients(scope, gradients, global_step));
-  train_op_ = ops::Group(scope.Named("train"), all);
+  train_op_ = BuildTrainStep(scope, tower, *optimizer, global_step);
 }
 
 // The tower's own sums take in the rows that only fill up the last batch, so loss and hits are computed per row.

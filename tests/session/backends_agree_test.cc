@@ -28,16 +28,13 @@ Trained Train(const SessionOptions& options, const char* model, const char* data
   tower_options.layers.dropout = false;
   tower_options.weight_decay.rate = 1e-3;
   const Tower tower = BuildTrainingTower(root, row, images, labels, tower_options);
-  std::vector<GradientAndVariable> pairs;
-  for (size_t i = 0; i < tower.variables.size(); ++i) pairs.push_back({tower.gradients[i], tower.variables[i]});
   auto optimizer = momentum ? MomentumOptimizer(0.01, 0.9) : AdamOptimizer(1e-3);
-  std::vector<NodeId> targets = tower.update_ops;
-  targets.push_back(optimizer->ApplyGradients(root, pairs));
+  const NodeId step = BuildTrainStep(root, tower, *optimizer);
   Session session(&graph, options);
-  auto runner = session.Prepare({}, {tower.total_loss}, targets);
+  auto runner = session.Prepare({}, {tower.total_loss}, {step});
   session.Initialize();
   Trained result;
-  for (int step = 0; step < 3; ++step) result.losses.push_back(runner->Run()[0].scalar<float>());
+  for (int n = 0; n < 3; ++n) result.losses.push_back(runner->Run()[0].scalar<float>());
   for (const Variable& v : tower.variables) {
     const Tensor value = session.ReadVariable(v);
     result.weights.emplace_back(value.data<float>().begin(), value.data<float>().end());

@@ -23,15 +23,12 @@ Trained Train(int threads) {
   Output images = ops::RandomStandardNormal(root, DType::kFloat32, Shape{8, 32, 32, 3});
   Output labels = ops::RandomUniformInt(root, DType::kInt32, Shape{8}, 0, 10);
   const Tower tower = BuildTrainingTower(root, FindModel("resnet20", "cifar10"), images, labels, {});
-  std::vector<GradientAndVariable> pairs;
-  for (size_t i = 0; i < tower.variables.size(); ++i) pairs.push_back({tower.gradients[i], tower.variables[i]});
-  std::vector<NodeId> targets = tower.update_ops;
-  targets.push_back(MomentumOptimizer(0.05, 0.9)->ApplyGradients(root, pairs));
+  const NodeId step = BuildTrainStep(root, tower, *MomentumOptimizer(0.05, 0.9));
   Session session(&graph, {.intra_op_threads = threads});
-  auto runner = session.Prepare({}, {tower.total_loss}, targets);
+  auto runner = session.Prepare({}, {tower.total_loss}, {step});
   session.Initialize();
   Trained result;
-  for (int step = 0; step < 4; ++step) result.losses.push_back(runner->Run()[0].scalar<float>());
+  for (int n = 0; n < 4; ++n) result.losses.push_back(runner->Run()[0].scalar<float>());
   for (const Variable& v : tower.variables) result.weights.push_back(session.ReadVariable(v));
   return result;
 }

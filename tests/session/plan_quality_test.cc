@@ -24,12 +24,9 @@ struct TrainingPlan {
     options.layers.data_format = format;
     options.weight_decay.rate = 1e-4;
     const Tower tower = BuildTrainingTower(root, model, images, labels, options);
-    std::vector<GradientAndVariable> pairs;
-    for (size_t i = 0; i < tower.variables.size(); ++i) pairs.push_back({tower.gradients[i], tower.variables[i]});
-    std::vector<NodeId> targets = tower.update_ops;
-    targets.push_back(MomentumOptimizer(0.1, 0.9)->ApplyGradients(root, pairs, GlobalStep(root)));
+    const NodeId step = BuildTrainStep(root, tower, *MomentumOptimizer(0.1, 0.9), GlobalStep(root));
     session = std::make_unique<Session>(&graph, SessionOptions{});
-    runner = session->Prepare({images, labels}, {tower.total_loss}, targets);
+    runner = session->Prepare({images, labels}, {tower.total_loss}, {step});
   }
 
   int Count(const std::string& op) const {

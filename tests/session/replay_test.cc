@@ -41,8 +41,8 @@ void* operator new(size_t size) {
   if (void* p = std::malloc(size)) return p;
   throw std::bad_alloc();
 }
-void operator delete(void* p) noexcept { std::free(p); }
-void operator delete(void* p, size_t) noexcept { std::free(p); }
+[[gnu::noinline]] void operator delete(void* p) noexcept { std::free(p); }
+[[gnu::noinline]] void operator delete(void* p, size_t) noexcept { std::free(p); }
 
 extern "C" int pthread_mutex_lock(pthread_mutex_t* mutex) {
   using Lock = int (*)(pthread_mutex_t*);
@@ -62,17 +62,14 @@ TEST(Replay, NeitherAllocatesNorLocks) {
   TowerOptions tower_options;
   tower_options.weight_decay.rate = 1e-4;
   const Tower tower = BuildTrainingTower(root, model, images, labels, tower_options);
-  std::vector<GradientAndVariable> pairs;
-  for (size_t i = 0; i < tower.variables.size(); ++i) pairs.push_back({tower.gradients[i], tower.variables[i]});
-  std::vector<NodeId> targets = tower.update_ops;
-  targets.push_back(MomentumOptimizer(0.1, 0.9)->ApplyGradients(root, pairs, GlobalStep(root)));
+  const NodeId step = BuildTrainStep(root, tower, *MomentumOptimizer(0.1, 0.9), GlobalStep(root));
 
   std::vector<LocalDevice> local = MakeLocalDevices({});
   VariableTable table;
   CompileRequest request;
   request.graph = &graph;
   request.fetches = {tower.total_loss};
-  request.targets = targets;
+  request.targets = {step};
   request.devices = {{local[0].device->name(), local[0].kernels, local[0].caps}};
   request.variables = &table;
   Plan plan = Compile(request);

@@ -11,16 +11,6 @@
 namespace muster {
 namespace {
 
-std::vector<TensorDesc> NumberShape(const ShapeContext& c) {
-  RequireNumbers(c, 0);
-  return SameAsInput(c);
-}
-
-std::vector<TensorDesc> FloatShape(const ShapeContext& c) {
-  RequireFloating(c, 0);
-  return SameAsInput(c);
-}
-
 std::vector<TensorDesc> GradShape(const ShapeContext& c) {
   RequireFloating(c, 0);
   RequireAlike(c);

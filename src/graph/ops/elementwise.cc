@@ -36,16 +36,6 @@ std::vector<TensorDesc> LogicalNotShape(const ShapeContext& c) {
   return SameAsInput(c);
 }
 
-std::vector<TensorDesc> NumberShape(const ShapeContext& c) {
-  RequireNumbers(c, 0);
-  return SameAsInput(c);
-}
-
-std::vector<TensorDesc> FloatShape(const ShapeContext& c) {
-  RequireFloating(c, 0);
-  return SameAsInput(c);
-}
-
 std::vector<TensorDesc> IsFiniteShape(const ShapeContext& c) {
   RequireFloating(c, 0);
   return {{DType::kBool, c.shape(0), {}}};

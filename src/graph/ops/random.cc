@@ -10,7 +10,7 @@
 namespace muster {
 namespace {
 
-std::vector<TensorDesc> FloatShape(const ShapeContext& c) {
+std::vector<TensorDesc> RandomFloatShape(const ShapeContext& c) {
   const auto& a = c.attr<RandomAttrs>();
   if (!IsFloating(a.dtype)) throw InvalidArgument(fmt::format("draws floating-point numbers, not {}", DTypeName(a.dtype)));
   return {{a.dtype, a.shape, {}}};
@@ -31,10 +31,10 @@ constexpr OpDef Row(OpKind kind, ShapeRule shape_rule) {
 }
 
 constexpr OpDef kRandomOps[] = {
-    Row(OpKind::kRandomUniform, FloatShape),
+    Row(OpKind::kRandomUniform, RandomFloatShape),
     Row(OpKind::kRandomUniformInt, IntShape),
-    Row(OpKind::kRandomStandardNormal, FloatShape),
-    Row(OpKind::kTruncatedNormal, FloatShape),
+    Row(OpKind::kRandomStandardNormal, RandomFloatShape),
+    Row(OpKind::kTruncatedNormal, RandomFloatShape),
 };
 
 }  // namespace

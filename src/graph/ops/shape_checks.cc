@@ -75,4 +75,14 @@ std::vector<int> NormalAxes(std::vector<int> axes, int rank) {
   return axes;
 }
 
+std::vector<TensorDesc> NumberShape(const ShapeContext& c) {
+  RequireNumbers(c, 0);
+  return SameAsInput(c);
+}
+
+std::vector<TensorDesc> FloatShape(const ShapeContext& c) {
+  RequireFloating(c, 0);
+  return SameAsInput(c);
+}
+
 }  // namespace muster

@@ -11,6 +11,10 @@ namespace muster {
 // The rule of operations whose output is described as their first input is.
 std::vector<TensorDesc> SameAsInput(const ShapeContext& context);
 
+// The same for operations on numbers only, or on floating-point numbers only.
+std::vector<TensorDesc> NumberShape(const ShapeContext& context);
+std::vector<TensorDesc> FloatShape(const ShapeContext& context);
+
 // A plain description of the dtype of input i.
 inline TensorDesc Like(const ShapeContext& context, int i, const Shape& shape) { return {context.dtype(i), shape, {}}; }
 
