@@ -28,6 +28,12 @@ FlagTable OwnFlags() {
                    .help = "folder for the graph before and after each compiler pass",
                    .group = group,
                    .important = true});
+  specs.push_back({.name = "sweep",
+                   .type = FlagType::kString,
+                   .help = "run a grid, print one table: \"num_gpus=1,2,4;batch_size=16,32\"",
+                   .group = group,
+                   .important = true});
+  specs.push_back({.name = "sweep_csv", .type = FlagType::kString, .help = "--sweep: the table as CSV", .group = group});
   return FlagTable(std::move(specs));
 }
 

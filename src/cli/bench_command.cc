@@ -6,6 +6,7 @@
 #include "bench/flags.h"
 #include "bench/loop.h"
 #include "bench/model_runner.h"
+#include "cli/bench_sweep.h"
 #include "cli/commands.h"
 #include "cli/dispatch.h"
 
@@ -35,6 +36,8 @@ int BenchCommand(const std::vector<std::string>& words) {
   }
   RejectPositional(values);
   RefuseBatchOfNothing(values);
+  if (values.has_value("sweep")) return BenchSweep(table, values);
+  if (values.has_value("sweep_csv")) throw InvalidArgument("flag --sweep_csv has no meaning without --sweep");
 
   InterruptScope interrupts;
   bench::StandardConsole console("muster bench: ");
