@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "muster/device_info.h"
+#include "muster/gpu_options.h"
 #include "muster/graph.h"
 #include "muster/plan_stats.h"
 
@@ -12,12 +14,14 @@ namespace muster {
 // Which devices a session has and how it compiles.
 struct SessionOptions {
   int num_cpu_devices = 1;
+  int num_gpus = -1;                // /device:GPU:0 and on; -1: all that "gpu" describes
   int intra_op_threads = 0;         // per device; 0: all cores
   std::string backend = "cpu";      // "cpu" or "reference" (plain loops, every dtype)
   bool optimize = true;             // false: only the passes that correctness needs
   bool use_arena = true;            // false: each value its own allocation (--no_arena)
   bool allow_soft_placement = true;
   std::string dump_passes_dir;      // write the graph after each pass here; empty: do not
+  GpuOptions gpu = {};
 };
 
 using Feeds = std::vector<std::pair<Output, Tensor>>;
@@ -69,6 +73,9 @@ class Session {
   static std::vector<std::pair<std::string, std::string>> Libraries();
   // Compute threads of each device.
   int num_threads() const;
+
+  // The session's devices in the order of its device numbers: CPUs, then GPUs.
+  std::vector<DeviceInfo> Devices() const;
 
   // "name: (Op): /job:localhost/replica:0/task:0/device:CPU:0" for each node, as TensorFlow logs placements.
   std::vector<std::string> DevicePlacement() const;

@@ -213,16 +213,43 @@ bool HasWork(const CompileGraph& graph, int device, const std::vector<NodeId>& o
   return false;
 }
 
-void AddStats(const Plan& plan, const CompileGraph& graph, const CompileRequest& request, PlanStats* stats) {
+// The block that a device's allocator gives for a request: 256 is the BFC allocator's unit.
+int64_t BlockBytes(int64_t bytes) { return (bytes + 255) / 256 * 256; }
+
+DeviceBytes BytesOn(int device, const Plan& plan, const CompileGraph& graph, const CompileRequest& request) {
+  DeviceBytes bytes;
+  bytes.device = request.devices[static_cast<size_t>(device)].name.ToString();
+  bytes.variable_bytes = request.variables->BytesOf(device, [](const VariableTable::Entry&) { return true; });
+  bytes.peak_bytes = BlockBytes(bytes.variable_bytes);
   for (const Partition& p : plan.partitions) {
-    stats->gradient_bytes += p.gradient_bytes;
-    stats->arena_bytes += p.arena_bytes;
-    stats->arena_lower_bound += p.arena_lower_bound;
-    for (const Tensor& c : p.constants) stats->constant_bytes += static_cast<int64_t>(c.byte_size());
+    if (p.device_index != device) continue;
+    bytes.gradient_bytes = p.gradient_bytes;
+    bytes.arena_bytes = p.arena_bytes;
+    for (const Tensor& c : p.constants) bytes.constant_bytes += static_cast<int64_t>(c.byte_size());
+    bytes.peak_bytes += BlockBytes(p.gradient_bytes) + BlockBytes(p.arena_bytes) + BlockBytes(bytes.constant_bytes);
   }
-  for (Output feed : graph.feeds) stats->feed_bytes += AlignUp(graph.desc(feed).byte_size());
-  for (int i = 0; i < request.variables->size(); ++i) stats->variable_bytes += AlignUp(request.variables->entry(i).desc.byte_size());
-  stats->peak_bytes = stats->variable_bytes + stats->gradient_bytes + stats->arena_bytes + stats->constant_bytes + stats->feed_bytes;
+  for (Output feed : graph.feeds) {
+    if (graph.device(feed.node) != device) continue;
+    bytes.feed_bytes += AlignUp(graph.desc(feed).byte_size());
+    bytes.peak_bytes += BlockBytes(graph.desc(feed).byte_size());
+  }
+  return bytes;
+}
+
+void AddStats(const Plan& plan, const CompileGraph& graph, const CompileRequest& request, PlanStats* stats) {
+  for (int device = 0; device < static_cast<int>(request.devices.size()); ++device) {
+    const DeviceBytes bytes = BytesOn(device, plan, graph, request);
+    stats->variable_bytes += bytes.variable_bytes;
+    stats->gradient_bytes += bytes.gradient_bytes;
+    stats->arena_bytes += bytes.arena_bytes;
+    stats->channel_bytes += bytes.channel_bytes;
+    stats->constant_bytes += bytes.constant_bytes;
+    stats->feed_bytes += bytes.feed_bytes;
+    stats->devices.push_back(bytes);
+  }
+  for (const Partition& p : plan.partitions) stats->arena_lower_bound += p.arena_lower_bound;
+  stats->peak_bytes = stats->variable_bytes + stats->gradient_bytes + stats->arena_bytes + stats->channel_bytes + stats->constant_bytes +
+                      stats->feed_bytes;
 }
 
 }  // namespace

@@ -184,6 +184,15 @@ void SessionImpl::set_step(int64_t step) {
   step_ = step;
 }
 
+std::vector<DeviceInfo> SessionImpl::Devices() const {
+  std::vector<DeviceInfo> infos;
+  for (const LocalDevice& d : devices_) {
+    const AllocatorStats stats = d.device->allocator()->Stats();
+    infos.push_back({d.device->name().ToString(), d.physical_id, d.description, stats.bytes_limit, stats.bytes_in_use, stats.peak_bytes_in_use});
+  }
+  return infos;
+}
+
 std::vector<std::string> SessionImpl::DevicePlacement() const {
   Wanted wanted;
   for (NodeId id = 0; id < graph_->num_nodes(); ++id) {

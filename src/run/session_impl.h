@@ -18,6 +18,8 @@ struct LocalDevice {
   std::unique_ptr<Device> device;
   const KernelTable* kernels = nullptr;
   DeviceCaps caps;
+  std::string description;  // for listings
+  int physical_id = -1;     // the card of a GPU
 };
 
 // What stands behind Session: it knows plans and executors, but no backend; devices are handed in.
@@ -35,6 +37,7 @@ class SessionImpl {
   void set_step(int64_t step);
   int num_threads() const { return devices_[0].caps.threads; }
   std::vector<std::string> DevicePlacement() const;
+  std::vector<DeviceInfo> Devices() const;
 
  private:
   class PlanRunner;

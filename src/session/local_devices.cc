@@ -65,8 +65,9 @@ std::vector<LocalDevice> MakeLocalDevices(const SessionOptions& options) {
   for (int i = 0; i < options.num_cpu_devices; ++i) {
     const DeviceName name = DeviceName::Parse(fmt::format("/job:localhost/replica:0/task:0/device:CPU:{}", i));
     devices.push_back({std::make_unique<CpuDevice>(name, &HostAllocator::Process()), &TableFor(options.backend),
-                       DeviceCaps{options.backend == "reference" ? 1 : ThreadsPerDevice(options)}});
+                       DeviceCaps{options.backend == "reference" ? 1 : ThreadsPerDevice(options)}, "CPU"});
   }
+  if (options.num_gpus > 0 || options.gpu.simulated_gpus > 0) throw Unimplemented("simulated GPUs are not there yet");
   return devices;
 }
 

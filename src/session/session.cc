@@ -34,6 +34,7 @@ int64_t Session::step() const { return impl_->step(); }
 void Session::set_step(int64_t step) { impl_->set_step(step); }
 std::vector<std::pair<std::string, std::string>> Session::Libraries() { return BackendLibraries(); }
 int Session::num_threads() const { return impl_->num_threads(); }
+std::vector<DeviceInfo> Session::Devices() const { return impl_->Devices(); }
 std::vector<std::string> Session::DevicePlacement() const { return impl_->DevicePlacement(); }
 
 }  // namespace muster
