@@ -1,0 +1,61 @@
+#include "muster/timeline.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+namespace muster {
+namespace {
+
+using ::testing::HasSubstr;
+
+Timeline TwoStreams() {
+  Timeline timeline;
+  timeline.spans.push_back({.name = "a/Conv2D", .op = "Conv2D", .device = "/device:GPU:0", .stream = "compute", .start = 0.001, .seconds = 0.002,
+                            .planned_start = 0, .planned_seconds = 0.003, .float_ops = 10, .bytes = 20, .output = "float32[2]"});
+  timeline.spans.push_back({.name = "a/send", .op = "_Send", .device = "/device:GPU:0", .stream = "exchange", .start = 0.003, .seconds = 0.0005});
+  timeline.spans.push_back({.name = "b/Add", .op = "Add", .device = "/device:GPU:1", .stream = "compute", .start = 0.0035, .seconds = 0});
+  return timeline;
+}
+
+// Complete events of one process and row.
+std::vector<nlohmann::json> EventsOf(const nlohmann::json& trace, const std::string& process, const std::string& thread) {
+  int pid = -1, tid = -1;
+  for (const auto& e : trace["traceEvents"])
+    if (e["ph"] == "M" && e["name"] == "process_name" && e["args"]["name"] == process) pid = e["pid"];
+  for (const auto& e : trace["traceEvents"])
+    if (e["ph"] == "M" && e["name"] == "thread_name" && e["pid"] == pid && e["args"]["name"] == thread) tid = e["tid"];
+  std::vector<nlohmann::json> events;
+  for (const auto& e : trace["traceEvents"])
+    if (e["ph"] == "X" && e["pid"] == pid && e["tid"] == tid) events.push_back(e);
+  return events;
+}
+
+TEST(ChromeTrace, HasARowForEachStreamAndAPlannedOneBesideIt) {
+  const auto trace = nlohmann::json::parse(ChromeTrace(TwoStreams()));
+  const auto measured = EventsOf(trace, "/device:GPU:0 Compute", "compute");
+  ASSERT_EQ(measured.size(), 1u);
+  EXPECT_EQ(measured[0]["ts"], 1000);
+  EXPECT_EQ(measured[0]["dur"], 2000);
+  EXPECT_EQ(measured[0]["args"]["name"], "a/Conv2D");
+  const auto planned = EventsOf(trace, "/device:GPU:0 planned", "compute (planned)");
+  ASSERT_EQ(planned.size(), 1u);
+  EXPECT_EQ(planned[0]["ts"], 0);
+  EXPECT_EQ(planned[0]["dur"], 3000);
+  EXPECT_EQ(EventsOf(trace, "/device:GPU:0 Compute", "exchange").size(), 1u);
+  EXPECT_EQ(EventsOf(trace, "/device:GPU:1 Compute", "compute").size(), 1u);
+}
+
+TEST(ChromeTrace, AnEventIsNeverShorterThanItCanBeSeen) {
+  const auto trace = nlohmann::json::parse(ChromeTrace(TwoStreams()));
+  EXPECT_EQ(EventsOf(trace, "/device:GPU:1 Compute", "compute")[0]["dur"], 1);
+}
+
+TEST(StepStats, NamesStreamsAsTheRuntimeDoes) {
+  const std::string text = StepStatsText(TwoStreams());
+  EXPECT_THAT(text, HasSubstr("dev_stats {\n  device: \"/device:GPU:0\"\n  node_stats {\n    node_name: \"a/Conv2D\"\n    all_start_micros: 1000\n"));
+  EXPECT_THAT(text, HasSubstr("device: \"/device:GPU:0/stream:exchange\""));
+}
+
+}  // namespace
+}  // namespace muster
