@@ -10,11 +10,15 @@ class Case:
     target: float = 0  # images/sec over those of the faster peer; 0: only tabled
     data_name: str = "imagenet"
     forward_only: bool = False
-    threads: int = 2
+    threads: int = 2  # of all devices together
+    num_devices: int = 1
+    variable_update: str = ""
 
     @property
     def name(self):
-        extra = (["forward only"] if self.forward_only else []) + (["1 thread"] if self.threads == 1 else [])
+        extra = ["forward only"] if self.forward_only else []
+        extra += ["1 thread"] if self.threads == 1 else []
+        extra += [f"{self.num_devices} devices {self.variable_update}"] if self.num_devices > 1 else []
         return f"{self.model}:{self.batch_size}" + "".join(f" ({e})" for e in extra)
 
 
@@ -37,6 +41,11 @@ SPEED = [
 GROWTH = [Case("resnet50", batch, max(3, 80 // batch)) for batch in (1, 2, 4, 8, 16, 32, 64)]
 THREADS = [Case("resnet50", 32, 3, threads=1), Case("resnet20", 128, 20, data_name="cifar10", threads=1),
            Case("lenet", 32, 300, threads=1)]
+
+# Two CPU devices with one core each beside one with both. The batch is that of a device.
+TOWERS = [Case("resnet50", 32, 4, 1.05),
+          Case("resnet50", 16, 4, 1.0, num_devices=2, variable_update="replicated"),
+          Case("resnet50", 16, 4, 1.0, num_devices=2, variable_update="parameter_server")]
 
 # Limits that benchmarks/roofline measures, and the part of them that Muster means to reach.
 ROOFLINE_MODELS = ("resnet50", "resnet50_v1.5")

@@ -68,7 +68,8 @@ class Muster:
     def measure(self, case):
         with tempfile.TemporaryDirectory() as folder:
             result = Path(folder) / "result.json"
-            text, _ = run([BIN / "muster", "bench", *bench_flags(case), f"--json={result}"])
+            threads = f"--num_intra_threads={max(1, case.threads // case.num_devices)}"  # each device has its own
+            text, _ = run([BIN / "muster", "bench", *bench_flags(case), threads, f"--json={result}"])
             facts = json.loads(result.read_text())
         return images_per_sec(text), facts["measured_peak_bytes"]
 
@@ -100,7 +101,8 @@ class TensorFlow:
     def measure(self, case):
         env = {"TF_USE_LEGACY_KERAS": "1", "TF_CPP_MIN_LOG_LEVEL": "3", "TF_ENABLE_ONEDNN_OPTS": "1",
                "CUDA_VISIBLE_DEVICES": ""}
-        flags = [*bench_flags(case), f"--num_inter_threads={case.threads}"]
+        threads = [f"--num_intra_threads={case.threads}", f"--num_inter_threads={case.threads}"]  # all devices share them
+        flags = [*bench_flags(case), *threads]
         text, peak = run([self.python, self.program, *flags], env)
         return images_per_sec(text), peak
 
@@ -113,6 +115,8 @@ class PyTorch:
         self.python = install("torch", [requirement] if requirement else PYTORCH)
 
     def measure(self, case):
+        if case.num_devices > 1:
+            raise Failure("trains on one CPU device only")
         env = {"MALLOC_MMAP_THRESHOLD_": "4000000000", "MALLOC_TRIM_THRESHOLD_": "16000000000",
                "MALLOC_TOP_PAD_": "67108864", "GLIBC_TUNABLES": "glibc.malloc.hugetlb=1", "CUDA_VISIBLE_DEVICES": ""}
         flags = [f"--model={case.model}", f"--data_name={case.data_name}", f"--batch_size={case.batch_size}",
@@ -127,7 +131,9 @@ def bench_flags(case):
     """The flags that tf_cnn_benchmarks and muster bench share."""
     flags = ["--device=cpu", "--data_format=NHWC", f"--model={case.model}", f"--data_name={case.data_name}",
              f"--batch_size={case.batch_size}", f"--num_batches={case.num_batches}", "--num_warmup_batches=2",
-             f"--display_every={max(1, case.num_batches // 4)}", f"--num_intra_threads={case.threads}"]
+             f"--display_every={max(1, case.num_batches // 4)}"]
+    if case.num_devices > 1:
+        flags += [f"--num_gpus={case.num_devices}", f"--variable_update={case.variable_update}"]
     return flags + (["--forward_only"] if case.forward_only else [])
 
 
