@@ -1,5 +1,7 @@
 #pragma once
 
+#include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -7,6 +9,10 @@
 #include "muster/graph.h"
 
 namespace muster {
+
+// Chooses the device string of a node that is being added: its kind, name, attributes, inputs and control inputs are set,
+// and "device" is what the scopes inside the function's ask for. What it returns takes the place of that device.
+using DeviceFunction = std::function<std::string(const Node& node)>;
 
 // Where new operations go: a graph together with the names, device, colocation and control inputs that they get. Cheap
 // to copy; every With… returns a changed copy and leaves the original as it was, so scopes nest like C++ blocks:
@@ -30,7 +36,10 @@ class Scope {
   Scope Named(std::string_view op_name) const;
   // Device scopes merge innermost first: parts that "device" leaves unset come from the scopes around it.
   Scope WithDevice(std::string_view device) const;
-  // Cuts off the device scopes around this one, as tf.device(None) does.
+  // A device scope that is a function (tf.device(function)): it sees what the scopes inside it ask for and may change that;
+  // the scopes around it then fill the parts that it leaves unset.
+  Scope WithDeviceFunction(DeviceFunction function) const;
+  // Cuts off the device scopes around this one, functions too, as tf.device(None) does.
   Scope WithoutDevice() const;
   // New operations run where the named node runs; beats device scopes.
   Scope ColocatedWith(NodeId node) const;
@@ -50,11 +59,19 @@ class Scope {
 
   const Shape& shape(Output output) const { return graph_->shape(output); }
   DType dtype(Output output) const { return graph_->dtype(output); }
+  // What the string scopes ask for, up to the innermost device function.
   const DeviceName& device() const { return device_; }
   const std::string& name_prefix() const { return name_prefix_; }
   const std::string& variable_prefix() const { return variable_prefix_; }
 
  private:
+  // A device function and what is around it.
+  struct DeviceLayer {
+    DeviceFunction function;
+    DeviceName device;
+    std::shared_ptr<const DeviceLayer> outer;
+  };
+
   NodeId Finish(Node node) const;
 
   Graph* graph_;
@@ -62,6 +79,7 @@ class Scope {
   std::string variable_prefix_;  // "" or "a/b/"
   std::string op_name_;
   DeviceName device_;
+  std::shared_ptr<const DeviceLayer> device_functions_;  // innermost first; shared by copies, never changed
   std::vector<std::string> colocate_with_;
   std::vector<NodeId> control_;
 };

@@ -8,6 +8,7 @@
 #include "muster/gpu_options.h"
 #include "muster/graph.h"
 #include "muster/plan_stats.h"
+#include "muster/soft_placement.h"
 
 namespace muster {
 
@@ -20,6 +21,7 @@ struct SessionOptions {
   bool optimize = true;             // false: only the passes that correctness needs
   bool use_arena = true;            // false: each value its own allocation (--no_arena)
   bool allow_soft_placement = true;
+  bool log_device_placement = false;  // a line on standard error for each operation, once, when it is first placed
   std::string dump_passes_dir;      // write the graph after each pass here; empty: do not
   GpuOptions gpu = {};
 };
@@ -77,8 +79,15 @@ class Session {
   // The session's devices in the order of its device numbers: CPUs, then GPUs.
   std::vector<DeviceInfo> Devices() const;
 
+  // Where the graph's operations go (docs/placement.md): the placement of the whole graph as it is now, which every plan
+  // follows. All three throw if a variable has no device; the last one if any operation has none.
+  //
   // "name: (Op): /job:localhost/replica:0/task:0/device:CPU:0" for each node, as TensorFlow logs placements.
   std::vector<std::string> DevicePlacement() const;
+  // The operations that soft placement put elsewhere than they asked.
+  std::vector<SoftPlacement> SoftPlacements() const;
+  // A copy of the graph in which each node asks for the device that it has: for exports.
+  Graph PlacedGraph() const;
 
  private:
   class Impl;

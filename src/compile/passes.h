@@ -7,7 +7,7 @@ namespace muster {
 
 // One pass per file. Each takes the working graph and leaves it correct; pipeline.cc alone knows their order.
 
-// place.cc: a device for every node, by request, colocation and what the kernel tables can run.
+// place.cc: a device for every node, as placement.h chose it for the whole graph.
 void PlaceNodes(CompileGraph& graph, const CompileRequest& request);
 // forward_identities.cc: readers of Identity read its input; copies appear where a variable's value must be kept.
 void ForwardIdentities(CompileGraph& graph);

@@ -69,10 +69,4 @@ Plan Compile(const CompileRequest& request) {
   return plan;
 }
 
-CompileGraph PlaceOnly(const CompileRequest& request) {
-  CompileGraph graph(*request.graph, request.feeds, request.fetches, request.targets);
-  PlaceNodes(graph, request);
-  return graph;
-}
-
 }  // namespace muster

@@ -26,14 +26,12 @@ struct CompileRequest {
   bool optimize = true;
   bool use_arena = true;
   bool allow_soft_placement = true;
+  DeviceName own_task;  // what a device without a job means; empty: any task, the first by name (TensorFlow)
   std::string dump_passes_dir;
 };
 
 // Runs every pass in order and returns the plan. Throws Error for what the user asked wrongly: unfed placeholders, devices
 // that do not exist, operations that no device can run.
 Plan Compile(const CompileRequest& request);
-
-// Chooses a device for each node of a graph copy: what DevicePlacement prints.
-CompileGraph PlaceOnly(const CompileRequest& request);
 
 }  // namespace muster

@@ -43,9 +43,18 @@ Scope Scope::WithDevice(std::string_view device) const {
   return inner;
 }
 
+Scope Scope::WithDeviceFunction(DeviceFunction function) const {
+  Scope inner = *this;
+  inner.device_functions_ =
+      std::make_shared<const DeviceLayer>(DeviceLayer{std::move(function), device_, device_functions_});
+  inner.device_ = {};
+  return inner;
+}
+
 Scope Scope::WithoutDevice() const {
   Scope inner = *this;
   inner.device_ = {};
+  inner.device_functions_ = nullptr;
   return inner;
 }
 
@@ -90,8 +99,12 @@ NodeId Scope::AddVariableNode(std::string_view name, DType dtype, const Shape& s
 NodeId Scope::Finish(Node node) const {
   // A variable is state: waiting for something before it exists would mean nothing.
   if (node.kind != OpKind::kVariable) node.control_inputs = control_;
-  node.device = colocate_with_.empty() ? device_ : DeviceName{};
   node.colocate_with = colocate_with_;
+  if (colocate_with_.empty()) {
+    node.device = device_;
+    for (const DeviceLayer* layer = device_functions_.get(); layer != nullptr; layer = layer->outer.get())
+      node.device = DeviceName::Parse(layer->function(node)).MergedInto(layer->device);
+  }
   return graph_->Add(std::move(node));
 }
 

@@ -1,5 +1,6 @@
 #include "run/session_impl.h"
 
+#include <cstdio>
 #include <cstring>
 
 #include <fmt/format.h>
@@ -76,7 +77,7 @@ std::vector<Device*> SessionImpl::DevicePointers() const {
   return pointers;
 }
 
-CompileRequest SessionImpl::RequestFor(const Wanted& wanted) const {
+CompileRequest SessionImpl::RequestFor(const Wanted& wanted) {
   CompileRequest request;
   request.graph = graph_;
   request.feeds = wanted.feeds;
@@ -84,6 +85,7 @@ CompileRequest SessionImpl::RequestFor(const Wanted& wanted) const {
   request.targets = wanted.targets;
   for (const LocalDevice& d : devices_) request.devices.push_back({d.device->name(), d.kernels, d.caps});
   request.variables = &table_;
+  request.own_task = devices_[0].device->name().Task();
   request.optimize = options_.optimize;
   request.use_arena = options_.use_arena;
   request.allow_soft_placement = options_.allow_soft_placement;
@@ -134,14 +136,18 @@ std::unique_ptr<Runner> SessionImpl::Prepare(const std::vector<Output>& feeds, c
   return std::make_unique<PlanRunner>(this, Wanted{feeds, fetches, targets});
 }
 
-// Variables get their devices when the session first sees them, whatever part of the graph is compiled first, and keep them.
-void SessionImpl::UpdateTableLocked() const {
-  const int before = table_.size();
+Placement SessionImpl::PlaceLocked() {
   table_.Update(*graph_);
-  if (table_.size() == before) return;
-  Wanted wanted;
-  for (const VariableInfo& info : graph_->variables()) wanted.targets.push_back(info.initializer);
-  PlaceOnly(RequestFor(wanted));
+  return PlaceGraph(RequestFor({}));
+}
+
+// When the session first sees a part of the graph, its variables get their devices, whatever is compiled first, and keep them.
+void SessionImpl::UpdateTableLocked() {
+  if (nodes_seen_ == graph_->num_nodes()) return;
+  const Placement placement = PlaceLocked();
+  if (options_.log_device_placement)
+    for (NodeId id = nodes_seen_; id < graph_->num_nodes(); ++id) std::fputs((placement.Line(*graph_, id) + "\n").c_str(), stderr);
+  nodes_seen_ = graph_->num_nodes();
 }
 
 VariableTable::Entry& SessionImpl::EntryLocked(Output ref) {
@@ -193,21 +199,25 @@ std::vector<DeviceInfo> SessionImpl::Devices() const {
   return infos;
 }
 
-std::vector<std::string> SessionImpl::DevicePlacement() const {
-  Wanted wanted;
-  for (NodeId id = 0; id < graph_->num_nodes(); ++id) {
-    wanted.targets.push_back(id);
-    if (graph_->node(id).kind == OpKind::kPlaceholder) wanted.feeds.push_back({id, 0});
-  }
+std::vector<std::string> SessionImpl::DevicePlacement() {
   std::lock_guard lock(mutex_);
-  UpdateTableLocked();
-  CompileRequest request = RequestFor(wanted);
-  const CompileGraph placed = PlaceOnly(request);
+  const Placement placement = PlaceLocked();
   std::vector<std::string> lines;
-  for (NodeId id = 0; id < placed.size(); ++id)
-    lines.push_back(fmt::format("{}: ({}): {}", placed.node(id).name, OpName(placed.node(id).kind),
-                                request.devices[static_cast<size_t>(placed.device(id))].name.ToString()));
+  for (NodeId id = 0; id < graph_->num_nodes(); ++id) lines.push_back(placement.Line(*graph_, id));
   return lines;
+}
+
+std::vector<SoftPlacement> SessionImpl::SoftPlacements() {
+  std::lock_guard lock(mutex_);
+  return PlaceLocked().moved();
+}
+
+Graph SessionImpl::PlacedGraph() {
+  std::lock_guard lock(mutex_);
+  const Placement placement = PlaceLocked();
+  Graph placed = *graph_;
+  for (NodeId id = 0; id < placed.num_nodes(); ++id) placed.mutable_node(id).device = placement.NameOf(id);
+  return placed;
 }
 
 }  // namespace muster

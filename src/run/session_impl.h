@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "compile/pipeline.h"
+#include "compile/placement.h"
 #include "muster/session.h"
 #include "run/executor.h"
 #include "run/variable_memory.h"
@@ -36,8 +36,10 @@ class SessionImpl {
   int64_t step() const;
   void set_step(int64_t step);
   int num_threads() const { return devices_[0].caps.threads; }
-  std::vector<std::string> DevicePlacement() const;
   std::vector<DeviceInfo> Devices() const;
+  std::vector<std::string> DevicePlacement();
+  std::vector<SoftPlacement> SoftPlacements();
+  Graph PlacedGraph();
 
  private:
   class PlanRunner;
@@ -47,9 +49,10 @@ class SessionImpl {
     friend auto operator<=>(const Wanted&, const Wanted&) = default;
   };
 
-  CompileRequest RequestFor(const Wanted& wanted) const;
+  CompileRequest RequestFor(const Wanted& wanted);
   std::unique_ptr<Plan> CompilePlanLocked(const Wanted& wanted);
-  void UpdateTableLocked() const;
+  Placement PlaceLocked();
+  void UpdateTableLocked();
   VariableTable::Entry& EntryLocked(Output ref);
   std::vector<Device*> DevicePointers() const;
 
@@ -58,10 +61,11 @@ class SessionImpl {
   std::vector<LocalDevice> devices_;
 
   mutable std::mutex mutex_;  // guards everything below and serialises replays
-  mutable VariableTable table_;
+  VariableTable table_;
   VariableMemory memory_;
   std::map<Wanted, std::unique_ptr<Runner>> cache_;
   int64_t step_ = 0;
+  int nodes_seen_ = 0;  // of the graph, by UpdateTableLocked
 };
 
 }  // namespace muster

@@ -36,5 +36,7 @@ std::vector<std::pair<std::string, std::string>> Session::Libraries() { return B
 int Session::num_threads() const { return impl_->num_threads(); }
 std::vector<DeviceInfo> Session::Devices() const { return impl_->Devices(); }
 std::vector<std::string> Session::DevicePlacement() const { return impl_->DevicePlacement(); }
+std::vector<SoftPlacement> Session::SoftPlacements() const { return impl_->SoftPlacements(); }
+Graph Session::PlacedGraph() const { return impl_->PlacedGraph(); }
 
 }  // namespace muster
