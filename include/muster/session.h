@@ -8,6 +8,7 @@
 #include "muster/gpu_options.h"
 #include "muster/graph.h"
 #include "muster/plan_stats.h"
+#include "muster/plan_summary.h"
 #include "muster/soft_placement.h"
 
 namespace muster {
@@ -44,6 +45,8 @@ class Runner {
   virtual void StopUnlessFinite(int fetch) = 0;
   // The plan as text: each device's steps with offsets, streams and channels.
   virtual std::string PlanText() const = 0;
+  // What each device does, and what moves between devices.
+  virtual PlanSummary Summary() const = 0;
 };
 
 // Compiles parts of a graph into plans, caches them, and keeps the variables. Thread-safe, except that the graph must not

@@ -1,5 +1,3 @@
-#include <unistd.h>
-
 #include <cstdio>
 
 #include <fmt/format.h>
@@ -9,83 +7,18 @@
 #include "base/flags_help.h"
 #include "cli/commands.h"
 #include "cli/dispatch.h"
+#include "cli/graph_flags.h"
 #include "cli/graph_table.h"
+#include "cli/partition_table.h"
 #include "muster/error.h"
 #include "muster/graph_export.h"
 #include "muster/session.h"
-#include "train/options.h"
 
 namespace muster::cli {
 namespace {
 
 const char kUsage[] =
     "muster graph [flags]: a model's graph as a table of layers, as text, for Graphviz or for TensorBoard\n";
-
-FlagTable GraphFlags() {
-  return FlagTable({
-      {.name = "model",
-       .default_value = std::string("resnet50"),
-       .help = "the network; --list shows all",
-       .important = true},
-      {.name = "data_name",
-       .default_value = std::string(),
-       .help = "imagenet, cifar10 or mnist; empty: the first that has the model",
-       .important = true},
-      {.name = "batch_size",
-       .type = FlagType::kInteger,
-       .help = "images per step; default: the model's own",
-       .lower = 1,
-       .upper = 1 << 20,
-       .important = true},
-      {.name = "data_format",
-       .type = FlagType::kEnum,
-       .default_value = std::string("NHWC"),
-       .help = "order of the axes of images inside the model",
-       .enum_values = {"NHWC", "NCHW"},
-       .important = true},
-      {.name = "training",
-       .type = FlagType::kBoolean,
-       .default_value = false,
-       .help = "with gradients and updates, not inference alone",
-       .important = true},
-      {.name = "optimizer",
-       .type = FlagType::kEnum,
-       .default_value = std::string("sgd"),
-       .help = "rule of --training",
-       .enum_values = train::OptimizerNames(),
-       .important = true},
-      {.name = "device",
-       .default_value = std::string("/device:CPU:0"),
-       .help = "device that operations ask for; empty: none",
-       .important = true},
-      {.name = "format",
-       .type = FlagType::kEnum,
-       .default_value = std::string("layers"),
-       .help =
-           "layers: a table; text: a line per operation; dot: Graphviz; graphdef, pbtxt: TensorFlow's, for TensorBoard",
-       .enum_values = {"layers", "text", "dot", "graphdef", "pbtxt"},
-       .important = true},
-      {.name = "json",
-       .type = FlagType::kBoolean,
-       .default_value = false,
-       .help = "the table of layers as JSON",
-       .important = true},
-      {.name = "log_device_placement",
-       .type = FlagType::kBoolean,
-       .default_value = false,
-       .help = "print the device on which each operation is placed",
-       .important = true},
-      {.name = "output",
-       .default_value = std::string(),
-       .help = "file to write; empty: standard output",
-       .important = true},
-      {.name = "list",
-       .type = FlagType::kBoolean,
-       .default_value = false,
-       .help = "list all models and stop",
-       .important = true},
-  });
-}
 
 GraphRequest RequestFromFlags(const FlagValues& values) {
   GraphRequest request;
@@ -99,30 +32,50 @@ GraphRequest RequestFromFlags(const FlagValues& values) {
   return request;
 }
 
-void CheckCombinations(const FlagValues& values) {
-  if (values.is_set("optimizer") && !values.GetBool("training"))
-    throw InvalidArgument("--optimizer has no effect without --training");
-  if (values.GetBool("json") && values.is_set("format") && values.GetString("format") != "layers")
-    throw InvalidArgument(fmt::format("--json and --format={} exclude each other", values.GetString("format")));
-  if (values.GetString("format") == "graphdef" && values.GetString("output").empty() && isatty(STDOUT_FILENO) == 1)
-    throw InvalidArgument("--format=graphdef is binary: name a file with --output, or take --format=pbtxt");
+SessionOptions SessionFromFlags(const FlagValues& values) {
+  SessionOptions options;
+  options.num_cpu_devices = static_cast<int>(values.GetInt("num_cpu_devices"));
+  options.gpu.simulated_gpus = static_cast<int>(values.GetInt("simulated_gpus"));
+  options.allow_soft_placement = values.GetBool("allow_soft_placement");
+  return options;
 }
 
-std::string Placement(const Graph& graph) {
+std::string Placement(const Session& session) {
+  for (const SoftPlacement& moved : session.SoftPlacements())
+    std::fprintf(stderr, "muster graph: %s\n", moved.ToString().c_str());
   std::string text;
-  for (const std::string& line : Session(&graph).DevicePlacement()) text += line + "\n";
+  for (const std::string& line : session.DevicePlacement()) text += line + "\n";
   return text;
+}
+
+std::string Partitions(Session& session, const ModelGraph& model, bool json) {
+  std::vector<muster::Output> feeds;
+  for (NodeId id : model.step)
+    if (model.graph.node(id).kind == OpKind::kPlaceholder) feeds.push_back({id, 0});
+  const auto runner = session.Prepare(feeds, {}, {model.step.back()});
+  if (json) return PartitionJson(runner->Summary(), runner->stats()).dump(2) + "\n";
+  return PartitionTable(runner->Summary(), runner->stats());
+}
+
+std::string Export(const std::string& format, const Graph& graph) {
+  if (format == "text") return GraphToText(graph);
+  if (format == "dot") return GraphToDot(graph);
+  if (format == "graphdef") return GraphToGraphDef(graph);
+  return GraphToGraphDefText(graph);
 }
 
 std::string Render(const FlagValues& values, const ModelGraph& model) {
   const std::string& format = values.GetString("format");
-  if (values.GetBool("json")) return LayerTableJson(model).dump(2) + "\n";
-  if (values.GetBool("log_device_placement")) return Placement(model.graph);
-  if (format == "text") return GraphToText(model.graph);
-  if (format == "dot") return GraphToDot(model.graph);
-  if (format == "graphdef") return GraphToGraphDef(model.graph);
-  if (format == "pbtxt") return GraphToGraphDefText(model.graph);
-  return LayerTable(model);
+  const bool json = values.GetBool("json");
+  if (values.GetBool("partitions") || values.GetBool("log_device_placement") || values.GetBool("placed")) {
+    Session session(&model.graph, SessionFromFlags(values));
+    if (values.GetBool("partitions")) return Partitions(session, model, json);
+    if (values.GetBool("log_device_placement")) return Placement(session);
+    return Export(format, session.PlacedGraph());
+  }
+  if (json) return LayerTableJson(model).dump(2) + "\n";
+  if (format == "layers") return LayerTable(model);
+  return Export(format, model.graph);
 }
 
 }  // namespace
@@ -136,7 +89,7 @@ int GraphCommand(const std::vector<std::string>& words) {
     return kSuccess;
   }
   RejectPositional(values);
-  CheckCombinations(values);
+  CheckGraphFlags(values);
   const std::string& output = values.GetString("output");
   if (!output.empty()) CheckWritable(output);
   const std::string text =

@@ -7,6 +7,7 @@
 
 #include "graph/op_def.h"
 #include "muster/error.h"
+#include "plan/plan_summary.h"
 
 namespace muster {
 
@@ -40,6 +41,10 @@ class SessionImpl::PlanRunner final : public Runner {
   std::string PlanText() const override {
     if (executor_ != nullptr) return PlanToText(executor_->plan());
     return plan_ != nullptr ? PlanToText(*plan_) : "";
+  }
+  PlanSummary Summary() const override {
+    if (executor_ != nullptr) return Summarize(executor_->plan());
+    return plan_ != nullptr ? Summarize(*plan_) : PlanSummary();
   }
 
  private:

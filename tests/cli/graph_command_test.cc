@@ -76,6 +76,36 @@ TEST(GraphCommand, PlacementIsLoggedAsTensorFlowDoes) {
               HasSubstr("cg/affine0/MatMul: (MatMul): /job:localhost/replica:0/task:0/device:CPU:0\n"));
 }
 
+TEST(GraphCommand, WhatSoftPlacementMovedIsSaidOnStandardError) {
+  ::testing::internal::CaptureStderr();
+  Output({"--model=trivial", "--device=/gpu:5", "--log_device_placement"});
+  EXPECT_THAT(::testing::internal::GetCapturedStderr(),
+              HasSubstr("muster graph: cg/affine0/MatMul: (MatMul): asked for /device:GPU:5, got "
+                        "/job:localhost/replica:0/task:0/device:CPU:0: no such device\n"));
+  EXPECT_THROW(GraphCommand({"--model=trivial", "--device=/gpu:5", "--placed", "--format=text", "--noallow_soft_placement"}), Error);
+}
+
+TEST(GraphCommand, PartitionsListEachDevicesSteps) {
+  const std::string text = Output({"--model=trivial", "--batch_size=2", "--device=/cpu:1", "--num_cpu_devices=2", "--partitions"});
+  EXPECT_THAT(text, ::testing::ContainsRegex("\n?/job:localhost/replica:0/task:0/device:CPU:1: [0-9]+ steps, [0-9.]+ MiB"));
+  EXPECT_THAT(text, ::testing::ContainsRegex(" 0 Conv2D|_FusedMatMul +cg/affine0/"));
+  EXPECT_THAT(text, HasSubstr("No transfers between devices.\n"));
+  const auto json = nlohmann::json::parse(Output({"--model=trivial", "--batch_size=2", "--training", "--partitions", "--json"}));
+  EXPECT_EQ(json["partitions"].size(), 1u);
+  EXPECT_GT(json["partitions"][0]["steps"].size(), 5u);
+  EXPECT_EQ(json["transfer_bytes"], 0);
+}
+
+TEST(GraphCommand, ExportsKeepTheDevicesAskedForOrShowThoseGiven) {
+  const std::vector<std::string> words = {"--model=trivial", "--device=/gpu:5", "--format=pbtxt"};
+  EXPECT_THAT(Output(words), HasSubstr("device: \"/device:GPU:5\""));
+  std::vector<std::string> placed = words;
+  placed.push_back("--placed");
+  const std::string text = Output(placed);
+  EXPECT_THAT(text, HasSubstr("device: \"/job:localhost/replica:0/task:0/device:CPU:0\""));
+  EXPECT_THAT(text, ::testing::Not(HasSubstr("GPU")));
+}
+
 TEST(GraphCommand, TheListNamesEveryModelWithItsSize) {
   EXPECT_THAT(Output({"--list"}), ::testing::ContainsRegex("imagenet +resnet50_v1.5 +224 +64 +25,559,081 +4089.19\n"));
 }
@@ -88,6 +118,11 @@ TEST(GraphCommand, BadRequestsAreOneLine) {
   EXPECT_THAT(ErrorOf({"--optimizer=adam"}), StartsWith("--optimizer has no effect without --training"));
   EXPECT_THAT(ErrorOf({"--json", "--format=dot"}), StartsWith("--json and --format=dot exclude each other"));
   EXPECT_THAT(ErrorOf({"--batch_size=0"}), HasSubstr("batch_size"));
+  EXPECT_THAT(ErrorOf({"--partitions", "--log_device_placement"}), HasSubstr("exclude each other"));
+  EXPECT_THAT(ErrorOf({"--partitions", "--format=dot"}), StartsWith("--format=dot has no effect with --partitions"));
+  EXPECT_THAT(ErrorOf({"--placed"}), StartsWith("--placed needs --format=text"));
+  EXPECT_THAT(ErrorOf({"--num_cpu_devices=2"}), StartsWith("--num_cpu_devices has no effect without --partitions"));
+  EXPECT_THAT(ErrorOf({"--device=/job:x/tusk:1"}), HasSubstr("cannot read \"tusk:1\""));
   EXPECT_THROW(GraphCommand({"--output=/nonexistent/folder/x.pb"}), Error);
   EXPECT_THROW(GraphCommand({"resnet50"}), Error);
 }

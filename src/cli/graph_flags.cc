@@ -1,0 +1,124 @@
+#include "cli/graph_flags.h"
+
+#include <unistd.h>
+
+#include <fmt/format.h>
+
+#include "muster/error.h"
+#include "train/options.h"
+
+namespace muster::cli {
+
+FlagTable GraphFlags() {
+  return FlagTable({
+      {.name = "model",
+       .default_value = std::string("resnet50"),
+       .help = "the network; --list shows all",
+       .important = true},
+      {.name = "data_name",
+       .default_value = std::string(),
+       .help = "imagenet, cifar10 or mnist; empty: the first that has the model",
+       .important = true},
+      {.name = "batch_size",
+       .type = FlagType::kInteger,
+       .help = "images per step; default: the model's own",
+       .lower = 1,
+       .upper = 1 << 20,
+       .important = true},
+      {.name = "data_format",
+       .type = FlagType::kEnum,
+       .default_value = std::string("NHWC"),
+       .help = "order of the axes of images inside the model",
+       .enum_values = {"NHWC", "NCHW"},
+       .important = true},
+      {.name = "training",
+       .type = FlagType::kBoolean,
+       .default_value = false,
+       .help = "with gradients and updates, not inference alone",
+       .important = true},
+      {.name = "optimizer",
+       .type = FlagType::kEnum,
+       .default_value = std::string("sgd"),
+       .help = "rule of --training",
+       .enum_values = train::OptimizerNames(),
+       .important = true},
+      {.name = "device",
+       .default_value = std::string("/device:CPU:0"),
+       .help = "device that operations ask for; empty: none",
+       .important = true},
+      {.name = "format",
+       .type = FlagType::kEnum,
+       .default_value = std::string("layers"),
+       .help =
+           "layers: a table; text: a line per operation; dot: Graphviz; graphdef, pbtxt: TensorFlow's, for TensorBoard",
+       .enum_values = {"layers", "text", "dot", "graphdef", "pbtxt"},
+       .important = true},
+      {.name = "json",
+       .type = FlagType::kBoolean,
+       .default_value = false,
+       .help = "the table of layers, or with --partitions that, as JSON",
+       .important = true},
+      {.name = "log_device_placement",
+       .type = FlagType::kBoolean,
+       .default_value = false,
+       .help = "print the device on which each operation is placed; on standard error those that soft placement moved",
+       .important = true},
+      {.name = "partitions",
+       .type = FlagType::kBoolean,
+       .default_value = false,
+       .help = "print what each device does in a step and every transfer with its bytes",
+       .important = true},
+      {.name = "placed",
+       .type = FlagType::kBoolean,
+       .default_value = false,
+       .help = "in text, dot, graphdef and pbtxt: the devices that operations have, not those they ask for",
+       .important = true},
+      {.name = "num_cpu_devices",
+       .type = FlagType::kInteger,
+       .default_value = int64_t{1},
+       .help = "CPU devices to place on",
+       .lower = 1,
+       .upper = 1024},
+      {.name = "simulated_gpus",
+       .type = FlagType::kInteger,
+       .default_value = int64_t{0},
+       .help = "simulated GPUs to place on",
+       .lower = 0,
+       .upper = 1024},
+      {.name = "allow_soft_placement",
+       .type = FlagType::kBoolean,
+       .default_value = true,
+       .help = "place an operation elsewhere in its task if its device does not exist or has no kernel for it"},
+      {.name = "output",
+       .default_value = std::string(),
+       .help = "file to write; empty: standard output",
+       .important = true},
+      {.name = "list",
+       .type = FlagType::kBoolean,
+       .default_value = false,
+       .help = "list all models and stop",
+       .important = true},
+  });
+}
+
+void CheckGraphFlags(const FlagValues& values) {
+  if (values.is_set("optimizer") && !values.GetBool("training"))
+    throw InvalidArgument("--optimizer has no effect without --training");
+  if (values.GetBool("json") && values.is_set("format") && values.GetString("format") != "layers")
+    throw InvalidArgument(fmt::format("--json and --format={} exclude each other", values.GetString("format")));
+  const std::string& format = values.GetString("format");
+  const bool on_devices = values.GetBool("partitions") || values.GetBool("log_device_placement");
+  if (values.GetBool("partitions") && values.GetBool("log_device_placement"))
+    throw InvalidArgument("--partitions and --log_device_placement exclude each other");
+  if (on_devices && values.is_set("format"))
+    throw InvalidArgument(fmt::format("--format={} has no effect with --partitions or --log_device_placement", format));
+  for (const char* flag : {"num_cpu_devices", "simulated_gpus", "allow_soft_placement"})
+    if (values.is_set(flag) && !on_devices && !values.GetBool("placed"))
+      throw InvalidArgument(fmt::format("--{} has no effect without --partitions, --log_device_placement or --placed", flag));
+  if (values.GetBool("placed") && (on_devices || format == "layers"))
+    throw InvalidArgument("--placed needs --format=text, dot, graphdef or pbtxt");
+  if (format == "graphdef" && values.GetString("output").empty() && isatty(STDOUT_FILENO) == 1)
+    throw InvalidArgument("--format=graphdef is binary: name a file with --output, or take --format=pbtxt");
+}
+
+}  // namespace muster::cli

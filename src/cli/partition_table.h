@@ -1,0 +1,18 @@
+#pragma once
+
+#include <string>
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "muster/plan_stats.h"
+#include "muster/plan_summary.h"
+
+namespace muster::cli {
+
+// For each device its memory and its steps in order; then every transfer between devices with its bytes, and their sum.
+std::string PartitionTable(const PlanSummary& plan, const PlanStats& stats);
+// The same as JSON: {"partitions": [{"device", "peak_bytes", "steps": [{"name", "op", "outputs", "transfer"}]}],
+// "transfers": [{"value", "dtype", "shape", "bytes", "from", "to"}], "transfer_bytes"}.
+nlohmann::json PartitionJson(const PlanSummary& plan, const PlanStats& stats);
+
+}  // namespace muster::cli
