@@ -53,7 +53,7 @@ std::vector<GradientAndVariable> AverageGradients(const Scope& scope, const std:
 
 // A bright square in one of four corners; the corner is the label.
 void MakeBatch(std::mt19937& random, Tensor* images, Tensor* labels) {
-  std::normal_distribution<float> noise(0, 0.3F);
+  std::normal_distribution<float> noise(0, 0.8F);
   for (float& pixel : images->data<float>()) pixel = noise(random);
   for (size_t n = 0; n < labels->data<int32_t>().size(); ++n) {
     const auto corner = static_cast<int32_t>(random() % kClasses);

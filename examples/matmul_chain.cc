@@ -33,10 +33,11 @@ int main(int argc, char** argv) {
   Scope first = root.WithDevice(on_gpus ? "/gpu:0" : "/cpu:0").WithName("first");
   Scope second = root.WithDevice(on_gpus ? "/gpu:1" : "/cpu:1").WithName("second");
   Scope cpu = root.WithDevice("/cpu:0");
-  // Constants that are fed, so that the products are not computed when the graph is compiled.
+  // Fed, not constants: products of constants would be computed when the graph is compiled.
   Output a = ops::Placeholder(first.Named("A"), DType::kFloat32, Shape{2, 2});
   Output b = ops::Placeholder(second.Named("B"), DType::kFloat32, Shape{2, 2});
-  Output sum = ops::Add(cpu.Named("sum"), MatPow(first, a, kPower), MatPow(second, b, kPower));
+  Output left = MatPow(first, a, kPower), right = MatPow(second, b, kPower);
+  Output sum = ops::Add(cpu.Named("sum"), left, right);
 
   SessionOptions options;
   options.num_cpu_devices = on_gpus ? 1 : 2;
