@@ -5,6 +5,7 @@
 #include "backend/cpu/kernels.h"
 #include "backend/cpu/onednn_adapter.h"
 #include "backend/cpu/primitive_kernel.h"
+#include "backend/cpu/winograd.h"
 #include "base/check.h"
 
 namespace muster::cpu {
@@ -22,6 +23,9 @@ bool RunsAsMatMul(const ConvProblem& p) {
   constexpr std::array<int64_t, 2> ones{1, 1};
   return p.kernel_h == 1 && p.kernel_w == 1 && p.groups == 1 && p.strides == ones && p.paddings == decltype(p.paddings){};
 }
+
+// Whether the convolution is ours or a matrix product: it then takes the plain filter.
+bool TakesPlainFilter(ConvKind kind, const ConvProblem& p) { return RunsAsMatMul(p) || PrefersWinograd(kind, p); }
 
 // One-dimensional geometry: paddings before and after, as TensorFlow's SAME and VALID give them.
 std::pair<int64_t, int64_t> PaddingsOf(Padding padding, int64_t in, int64_t out, int64_t kernel, int64_t stride, int64_t dilation) {
@@ -148,14 +152,22 @@ PreparedKernel PrepareAsMatMul(const ConvRequest& c, const KernelRequest& r, con
   MUSTER_CHECK(false);
 }
 
+PreparedKernel PrepareWithPlainFilter(const ConvRequest& c, const KernelRequest& r, const DeviceCaps& caps) {
+  if (RunsAsMatMul(c.problem)) return PrepareAsMatMul(c, r, caps);
+  if (c.kind != ConvKind::kBackwardFilter) return PrepareWinograd(c.kind, c.problem, c.extras, caps.threads);
+  PreparedKernel filter = PrepareWinogradFilterGradient(c.problem, caps.threads);
+  return c.extras.bias ? WithBias(std::move(filter), r, caps) : std::move(filter);
+}
+
 // The layout in which this convolution wants the filter. All three want the forward pass' own choice, the variable's
 // layout, as long as it costs them no better implementation.
 Layout FilterWish(const ConvRequest& c, int threads) {
-  if (RunsAsMatMul(c.problem)) return {};
+  if (TakesPlainFilter(c.kind, c.problem)) return {};
   if (c.kind == ConvKind::kForward) return ChooseFilter(c.kind, c.problem, c.extras, threads).layout;
   ConvProblem forward = c.problem;
   forward.filter_dtype = forward.dtype;
-  const Layout variable = ChooseFilter(ConvKind::kForward, forward, {}, threads).layout;
+  const Layout variable = TakesPlainFilter(ConvKind::kForward, forward)
+                              ? Layout() : ChooseFilter(ConvKind::kForward, forward, {}, threads).layout;
   const onednn::FilterChoice own = ChooseFilter(c.kind, c.problem, c.extras, threads);
   if (c.problem.filter_dtype != c.problem.dtype || own.layout == variable) return own.layout;
   return ImplementationFor(c.kind, c.problem, c.extras, variable, threads) == own.implementation ? variable : own.layout;
@@ -179,7 +191,7 @@ LayoutWish ConvLayout(const KernelRequest& r, const DeviceCaps& caps) {
 PreparedKernel PrepareConv(const KernelRequest& r, const DeviceCaps& caps) {
   if (IsEmpty(r)) return ZeroKernel(r);
   const ConvRequest c = Read(r);
-  if (c.filter.is_plain() && RunsAsMatMul(c.problem)) return PrepareAsMatMul(c, r, caps);
+  if (c.filter.is_plain() && TakesPlainFilter(c.kind, c.problem)) return PrepareWithPlainFilter(c, r, caps);
   onednn::Primitive primitive = MakeConv(c.kind, c.problem, c.extras, c.filter, caps.threads);
   switch (c.kind) {
     case ConvKind::kForward:
