@@ -15,7 +15,6 @@
 #include "muster/error.h"
 
 namespace muster {
-namespace {
 
 Error FileError(const std::string& doing, const std::string& path, int error) {
   Code code = Code::kUnknown;
@@ -25,6 +24,16 @@ Error FileError(const std::string& doing, const std::string& path, int error) {
   if (error == EISDIR || error == ENAMETOOLONG || error == ELOOP) code = Code::kInvalidArgument;
   return Error(code, fmt::format("cannot {} {}: {}", doing, path, std::strerror(error)));
 }
+
+// Some file systems cannot sync a folder (EINVAL); that is no reason to fail.
+void SyncFolder(const std::string& folder) {
+  const int fd = ::open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (fd < 0) return;
+  ::fsync(fd);
+  ::close(fd);
+}
+
+namespace {
 
 // Closes the descriptor on the way out; Close() says whether that worked (a full disk may only show there).
 class Descriptor {
@@ -69,14 +78,6 @@ std::string FolderOf(const std::string& path) {
 
 // Beside the target, so that the rename stays within one file system; the process id keeps writers apart.
 std::string TemporaryName(const std::string& path) { return fmt::format("{}.tmp{}", path, ::getpid()); }
-
-// Makes the rename itself durable. Some file systems cannot sync a folder (EINVAL); that is no reason to fail.
-void SyncFolder(const std::string& folder) {
-  const int fd = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (fd < 0) return;
-  Descriptor descriptor(fd);
-  ::fsync(fd);
-}
 
 // The file that "path" leads to; a rename over a symbolic link would replace the link. The file need not exist yet.
 std::string BehindLinks(const std::string& path) {

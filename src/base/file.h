@@ -3,6 +3,8 @@
 #include <string>
 #include <string_view>
 
+#include "muster/error.h"
+
 namespace muster {
 
 // Whole files, safely. All functions throw Error with one line that names the path and the system's reason.
@@ -29,5 +31,11 @@ void CheckFolder(const std::string& folder);
 // Creates the folder and its parents if they are missing, and makes sure that files can be created in it. Folders that it
 // created are removed again when that fails.
 void CreateWritableFolder(const std::string& folder);
+
+// "cannot <doing> <path>: <reason>", with the code that fits the system's error number.
+Error FileError(const std::string& doing, const std::string& path, int error);
+
+// Makes renames and removals in a folder ("": the current one) durable.
+void SyncFolder(const std::string& folder);
 
 }  // namespace muster

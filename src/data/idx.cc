@@ -74,7 +74,7 @@ std::vector<uint8_t> ReadElements(UnpackingFile& file, int64_t size, std::string
   if (size > kMaxIdxBytes)
     Fail(file, kMagicBytes, fmt::format("the header announces {}, that is {} bytes; at most {} are read", announced, size, kMaxIdxBytes));
   if (begin + size > file.max_content_bytes()) {
-    if (!file.is_gzip()) fail_short(file.max_content_bytes());
+    if (!file.is_packed()) fail_short(file.max_content_bytes());
     Fail(file, kMagicBytes, fmt::format("the header announces {}, that is {} bytes; the gzip file is too small to hold more than {}", announced,
                                         size, file.max_content_bytes()));
   }

@@ -17,14 +17,15 @@ namespace muster::data {
 // zlib's state and the packed bytes it has not consumed yet.
 class Inflater {
  public:
-  Inflater() : packed_(size_t{256} << 10) {
-    constexpr int kGzipOnly = 16 + MAX_WBITS;
-    if (inflateInit2(&stream_, kGzipOnly) != Z_OK) throw OutOfMemory("no memory for unpacking gzip", "");
+  explicit Inflater(Packing packing) : packing_(packing), packed_(size_t{256} << 10) {
+    const int window = packing == Packing::kZlib ? MAX_WBITS : 16 + MAX_WBITS;  // the latter: gzip only
+    if (inflateInit2(&stream_, window) != Z_OK) throw OutOfMemory("no memory for unpacking", "");
   }
   ~Inflater() { inflateEnd(&stream_); }
   Inflater(const Inflater&) = delete;
   Inflater& operator=(const Inflater&) = delete;
 
+  const char* format() const { return packing_ == Packing::kZlib ? "zlib" : "gzip"; }
   z_stream& stream() { return stream_; }
   std::span<uint8_t> packed() { return packed_; }
   // Packed bytes consumed by all members so far.
@@ -38,12 +39,13 @@ class Inflater {
   bool between_members = true;  // a file may end here, and only here
 
  private:
+  Packing packing_;
   z_stream stream_{};
   std::vector<uint8_t> packed_;
   int64_t read_ = 0;
 };
 
-UnpackingFile::UnpackingFile(std::filesystem::path path) : path_(std::move(path)) {
+UnpackingFile::UnpackingFile(std::filesystem::path path, Packing packing) : path_(std::move(path)) {
   std::error_code error;
   const auto status = std::filesystem::status(path_, error);
   if (status.type() == std::filesystem::file_type::not_found) throw NotFound(fmt::format("{}: no such file", path_.string()));
@@ -56,17 +58,20 @@ UnpackingFile::UnpackingFile(std::filesystem::path path) : path_(std::move(path)
   if (error || !file_)
     throw Error(Code::kPermissionDenied, fmt::format("{}: cannot be opened: {}", path_.string(), std::strerror(errno)));
 
-  uint8_t magic[2] = {};
-  if (ReadRaw(magic) == 2 && magic[0] == 0x1f && magic[1] == 0x8b) inflater_ = std::make_unique<Inflater>();
-  file_.clear();
-  file_.seekg(0);
+  if (packing == Packing::kByMagic) {
+    uint8_t magic[2] = {};
+    packing = ReadRaw(magic) == 2 && magic[0] == 0x1f && magic[1] == 0x8b ? Packing::kGzip : Packing::kNone;
+    file_.clear();
+    file_.seekg(0);
+  }
+  if (packing != Packing::kNone) inflater_ = std::make_unique<Inflater>(packing);
 }
 
 UnpackingFile::~UnpackingFile() = default;
 
 int64_t UnpackingFile::max_content_bytes() const {
   constexpr int64_t kLargestRatio = 1032;  // zlib's technical notes: 258 bytes from two bits
-  if (!is_gzip()) return file_size_;
+  if (!is_packed()) return file_size_;
   return file_size_ > std::numeric_limits<int64_t>::max() / kLargestRatio ? std::numeric_limits<int64_t>::max()
                                                                          : file_size_ * kLargestRatio;
 }
@@ -78,7 +83,7 @@ size_t UnpackingFile::ReadRaw(std::span<uint8_t> out) {
 }
 
 size_t UnpackingFile::Read(std::span<uint8_t> out) {
-  const size_t filled = is_gzip() ? Unpack(out) : ReadRaw(out);
+  const size_t filled = is_packed() ? Unpack(out) : ReadRaw(out);
   offset_ += static_cast<int64_t>(filled);
   return filled;
 }
@@ -90,8 +95,8 @@ size_t UnpackingFile::Unpack(std::span<uint8_t> out) {
     if (stream.avail_in == 0) inflater_->SetInput(ReadRaw(inflater_->packed()));
     if (stream.avail_in == 0) {
       if (inflater_->between_members) break;
-      throw DataLoss(fmt::format("{}: the gzip stream breaks off at byte {} of the file (byte {} unpacked); the end of the stream was expected",
-                                 path_.string(), inflater_->consumed(), offset_ + static_cast<int64_t>(filled)));
+      throw DataLoss(fmt::format("{}: the {} stream breaks off at byte {} of the file (byte {} unpacked); the end of the stream was expected",
+                                 path_.string(), inflater_->format(), inflater_->consumed(), offset_ + static_cast<int64_t>(filled)));
     }
     const size_t room = std::min<size_t>(out.size() - filled, std::numeric_limits<uInt>::max());
     stream.next_out = out.data() + filled;
@@ -103,8 +108,8 @@ size_t UnpackingFile::Unpack(std::span<uint8_t> out) {
       inflater_->between_members = true;
       inflateReset(&stream);
     } else if (result != Z_OK && result != Z_BUF_ERROR) {
-      throw DataLoss(fmt::format("{}: the gzip stream is corrupt at byte {} of the file (byte {} unpacked): {}", path_.string(),
-                                 inflater_->consumed(), offset_ + static_cast<int64_t>(filled),
+      throw DataLoss(fmt::format("{}: the {} stream is corrupt at byte {} of the file (byte {} unpacked): {}", path_.string(),
+                                 inflater_->format(), inflater_->consumed(), offset_ + static_cast<int64_t>(filled),
                                  stream.msg != nullptr ? stream.msg : "it needs a dictionary"));
     }
   }

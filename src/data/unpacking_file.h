@@ -11,12 +11,14 @@ namespace muster::data {
 
 class Inflater;
 
-// A file read once from its beginning and unpacked on the way if its first two bytes say gzip (RFC 1952), whatever its
-// name. Gzip files of several members read as one. For one thread. Every failure throws Error naming the file and the
-// byte offset.
+// How a file is packed. kByMagic: gzip if its first two bytes say so, whatever its name; otherwise not at all.
+enum class Packing { kByMagic, kNone, kGzip, kZlib };
+
+// A file read once from its beginning and unpacked on the way if it is packed (gzip: RFC 1952, zlib: RFC 1950). Gzip files of
+// several members read as one. For one thread. Every failure throws Error naming the file and the byte offset.
 class UnpackingFile {
  public:
-  explicit UnpackingFile(std::filesystem::path path);
+  explicit UnpackingFile(std::filesystem::path path, Packing packing = Packing::kByMagic);
   ~UnpackingFile();
 
   // Fills "out" from where the last call stopped. Returns how much was filled: less than asked only at the end of the
@@ -24,7 +26,7 @@ class UnpackingFile {
   size_t Read(std::span<uint8_t> out);
 
   const std::filesystem::path& path() const { return path_; }
-  bool is_gzip() const { return inflater_ != nullptr; }
+  bool is_packed() const { return inflater_ != nullptr; }
   // Content bytes handed out so far.
   int64_t offset() const { return offset_; }
   // No more content than this can be in the file: its size, or that times deflate's largest ratio of 1032. What a

@@ -1,0 +1,102 @@
+#include "base/output_file.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <charconv>
+#include <cstdio>
+#include <filesystem>
+
+#include <fmt/format.h>
+
+#include "base/check.h"
+#include "base/file.h"
+
+namespace muster {
+namespace {
+
+constexpr size_t kBufferBytes = size_t{1} << 20;
+constexpr std::string_view kPendingMark = ".tmp";  // followed by the process id
+
+// The process that a temporary file belongs to; 0: the name is not that of one.
+pid_t OwnerOf(const std::string& name) {
+  const size_t mark = name.rfind(kPendingMark);
+  if (mark == std::string::npos) return 0;
+  const char *begin = name.data() + mark + kPendingMark.size(), *end = name.data() + name.size();
+  pid_t pid = 0;
+  const auto [rest, error] = std::from_chars(begin, end, pid);
+  return error == std::errc() && rest == end ? pid : 0;
+}
+
+bool IsGone(pid_t pid) { return ::kill(pid, 0) != 0 && errno == ESRCH; }
+
+}  // namespace
+
+OutputFile::OutputFile(std::string path, Mode mode) : path_(std::move(path)), opened_(path_) {
+  if (mode == Mode::kPending) opened_ += fmt::format("{}{}", kPendingMark, ::getpid());
+  const int how = mode == Mode::kNew ? O_EXCL : O_TRUNC;
+  fd_ = ::open(opened_.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | how, 0666);
+  if (fd_ < 0 && errno == EEXIST) throw Error(Code::kAlreadyExists, fmt::format("{} already exists", path_));
+  if (fd_ < 0) throw FileError("write", path_, errno);
+}
+
+OutputFile::~OutputFile() {
+  if (fd_ >= 0) ::close(fd_);
+  if (opened_ != path_) ::unlink(opened_.c_str());
+}
+
+void OutputFile::Write(std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t written = ::write(fd_, bytes.data(), bytes.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) throw FileError("write", path_, errno);
+    bytes.remove_prefix(static_cast<size_t>(written));
+  }
+}
+
+void OutputFile::Append(std::string_view bytes) {
+  MUSTER_CHECK(fd_ >= 0);
+  size_ += static_cast<int64_t>(bytes.size());
+  if (buffer_.size() + bytes.size() > kBufferBytes) Flush();
+  if (bytes.size() > kBufferBytes) {
+    Write(bytes);
+  } else {
+    buffer_.append(bytes);
+  }
+}
+
+void OutputFile::Flush() {
+  Write(buffer_);
+  buffer_.clear();
+}
+
+void OutputFile::Sync() {
+  Flush();
+  if (::fsync(fd_) != 0) throw FileError("write", path_, errno);
+}
+
+void OutputFile::Close() {
+  Flush();
+  const int fd = fd_;
+  fd_ = -1;
+  if (::close(fd) != 0) throw FileError("write", path_, errno);
+}
+
+void OutputFile::Commit() {
+  MUSTER_CHECK(fd_ < 0 && opened_ != path_);
+  if (::rename(opened_.c_str(), path_.c_str()) != 0) throw FileError("replace", path_, errno);
+  opened_ = path_;
+}
+
+void RemoveAbandonedFiles(const std::string& folder, std::string_view prefix) {
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(folder.empty() ? "." : folder, error)) {
+    const std::string name = entry.path().filename().string();
+    const pid_t owner = OwnerOf(name);
+    if (name.starts_with(prefix) && owner > 0 && IsGone(owner)) std::filesystem::remove(entry.path(), error);
+  }
+}
+
+}  // namespace muster

@@ -1,0 +1,68 @@
+#include "data/format/record_reader.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "data/format/coding.h"
+#include "data/format/crc32c.h"
+#include "data/format/record_layout.h"
+#include "muster/error.h"
+
+namespace muster::data {
+namespace {
+
+constexpr uint64_t kPiece = uint64_t{4} << 20;  // a record grows by so much while it is read, not by what its header claims
+
+// A record may begin with the bytes that announce gzip or zlib, so the checksum of its length is asked first.
+Packing PackingOf(const std::filesystem::path& path) {
+  UnpackingFile file(path, Packing::kNone);
+  uint8_t head[kRecordHeaderBytes] = {};
+  const size_t got = file.Read(head);
+  if (got == sizeof head && HeaderIsRight(reinterpret_cast<const char*>(head))) return Packing::kNone;
+  if (got >= 2 && head[0] == 0x1f && head[1] == 0x8b) return Packing::kGzip;
+  const bool is_zlib = got >= 2 && (head[0] & 0x0f) == 8 && (head[0] * 256 + head[1]) % 31 == 0;  // RFC 1950, 2.2
+  return is_zlib ? Packing::kZlib : Packing::kNone;
+}
+
+}  // namespace
+
+RecordReader::RecordReader(std::filesystem::path path) : file_(path, PackingOf(path)) {}
+
+std::string RecordReader::Where() const { return fmt::format("{}: record {} at byte {}", path().string(), index_, offset_); }
+
+void RecordReader::Lose(const std::string& what) {
+  is_lost_ = true;
+  throw DataLoss(fmt::format("{}: {}", Where(), what));
+}
+
+size_t RecordReader::Fill(char* out, size_t size) { return file_.Read({reinterpret_cast<uint8_t*>(out), size}); }
+
+bool RecordReader::Next(std::string* record) {
+  record->clear();
+  if (is_lost_) return false;
+  offset_ = file_.offset();
+  ++index_;
+  char header[kRecordHeaderBytes];
+  const size_t got = Fill(header, sizeof header);
+  if (got == 0) {
+    --index_;
+    return false;
+  }
+  if (got < sizeof header) Lose(fmt::format("the file ends {} bytes into the record's header of {}", got, sizeof header));
+  if (!HeaderIsRight(header)) Lose("the checksum of the record's length is wrong; where the next record begins is not known");
+  const auto length = LoadFixed<uint64_t>(header);
+  while (record->size() < length) {
+    const size_t had = record->size(), piece = std::min(length - had, kPiece);
+    record->resize(had + piece);
+    const size_t filled = Fill(record->data() + had, piece);
+    if (filled < piece) Lose(fmt::format("the file ends {} bytes into the record of {}", had + filled, length));
+  }
+  char stored[sizeof(uint32_t)];
+  if (Fill(stored, sizeof stored) < sizeof stored) Lose("the file ends before the record's checksum");
+  if (LoadFixed<uint32_t>(stored) != MaskCrc(Crc32c(*record)))
+    throw DataLoss(fmt::format("{}: the checksum of its {} bytes is wrong", Where(), length));
+  return true;
+}
+
+}  // namespace muster::data

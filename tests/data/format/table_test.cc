@@ -1,0 +1,74 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "data/format/table.h"
+
+#include <map>
+
+#include "tests/data/error_of.h"
+
+namespace muster::data {
+namespace {
+
+using ::testing::HasSubstr;
+
+std::map<std::string, std::string> ManyEntries() {
+  std::map<std::string, std::string> entries = {{"", "header"}};
+  for (int i = 0; i < 5000; ++i) entries[fmt::format("scope{}/variable{:05}", i % 7, i)] = std::string(static_cast<size_t>(i % 200), 'x');
+  return entries;
+}
+
+std::string TableOf(const std::map<std::string, std::string>& entries) {
+  TableBuilder builder;
+  for (const auto& [key, value] : entries) builder.Add(key, value);
+  return builder.Finish();
+}
+
+TEST(Table, SeveralBlocksAreReadBack) {
+  const std::map<std::string, std::string> entries = ManyEntries();
+  const std::vector<TableEntry> read = ParseTable("t", TableOf(entries));
+  ASSERT_EQ(read.size(), entries.size());
+  size_t i = 0;
+  for (const auto& [key, value] : entries) {
+    EXPECT_EQ(read[i].key, key);
+    EXPECT_EQ(read[i].value, value);
+    ++i;
+  }
+  EXPECT_GT(read.back().block_offset, 256 << 10) << "the test should need more than one block";
+}
+
+TEST(Table, ATableOfNothingIsReadBack) { EXPECT_TRUE(ParseTable("t", TableOf({})).empty()); }
+
+TEST(Table, AFlippedBitIsFoundAndItsBlockNamed) {
+  std::string file = TableOf({{"", "header"}, {"a", "1"}, {"b", "2"}});
+  file[5] = static_cast<char>(file[5] ^ 4);
+  EXPECT_THAT(ErrorOf([&] { ParseTable("model.index", file); }), HasSubstr("model.index: at byte 0: the block of"));
+}
+
+TEST(Table, WhatIsCutOffOrNoTableIsRefused) {
+  const std::string file = TableOf({{"a", "1"}});
+  EXPECT_THAT(ErrorOf([&] { ParseTable("t", file.substr(0, 20)); }), HasSubstr("t: has 20 bytes; an index has at least 48"));
+  EXPECT_THAT(ErrorOf([&] { ParseTable("t", file.substr(0, file.size() - 1)); }), HasSubstr("the number that ends every index is not there"));
+  EXPECT_THAT(ErrorOf([&] { ParseTable("t", std::string(100, 'x')); }), HasSubstr("is no index"));
+}
+
+TEST(Table, NoDamageOfOneByteGoesUnnoticedOrCrashes) {
+  const std::string file = TableOf({{"", "header"}, {"a", "1"}, {"ab", "2"}, {"b", std::string(300, 'v')}});
+  const std::vector<TableEntry> right = ParseTable("t", file);
+  for (size_t at = 0; at < file.size(); ++at) {
+    for (const int change : {0x01, 0x80, 0xff}) {
+      std::string broken = file;
+      broken[at] = static_cast<char>(broken[at] ^ change);
+      try {
+        const std::vector<TableEntry> read = ParseTable("t", broken);
+        ASSERT_EQ(read.size(), right.size()) << at;  // padding, or the block of nothing, which is not read
+        for (size_t i = 0; i < read.size(); ++i) EXPECT_EQ(read[i].value, right[i].value) << at;
+      } catch (const Error& error) {
+        EXPECT_TRUE(error.code() == Code::kDataLoss || error.code() == Code::kUnimplemented) << error.what();
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace muster::data
