@@ -8,6 +8,9 @@
 namespace muster::cli {
 namespace {
 
+// Without the layout, which is the backend's affair.
+std::string ValueText(const TensorDesc& desc) { return std::string(DTypeName(desc.dtype)) + desc.shape.ToString(); }
+
 double Mebibytes(int64_t bytes) { return static_cast<double>(bytes) / (1 << 20); }
 
 const DeviceBytes* BytesOf(const PlanStats& stats, const std::string& device) {
@@ -66,20 +69,20 @@ std::string Heading(const PlanSummary& plan, const PlanStats& stats, const std::
 
 std::string StepLine(size_t number, const PlanSummary& plan, const PlanSummary::Step& step, const Names& name) {
   std::string what;
-  for (const TensorDesc& desc : step.outputs) what += (what.empty() ? "" : ", ") + desc.ToString();
+  for (const TensorDesc& desc : step.outputs) what += (what.empty() ? "" : ", ") + ValueText(desc);
   if (step.transfer >= 0) {
     const PlanSummary::Transfer& t = plan.transfers[static_cast<size_t>(step.transfer)];
     what = fmt::format("transfer {}, {} bytes {}", step.transfer, t.bytes,
                        step.op == "_Send" ? "to " + name(t.to) : "from " + name(t.from));
   }
-  return fmt::format("  {:>5} {:<30} {:<52} {}\n", number, step.op, step.name, what);
+  return fmt::format("  {:>5} {:<36} {:<52} {}\n", number, step.op, step.name, what);
 }
 
 std::string TransferTable(const PlanSummary& plan, const Names& name) {
   std::string text = fmt::format("{:>8}  {:<52} {:<24} {:>12}  {}\n", "transfer", "value", "", "bytes", "from -> to");
   for (size_t i = 0; i < plan.transfers.size(); ++i) {
     const PlanSummary::Transfer& t = plan.transfers[i];
-    text += fmt::format("{:>8}  {:<52} {:<24} {:>12}  {} -> {}\n", i, t.value, t.desc.ToString(), t.bytes, name(t.from), name(t.to));
+    text += fmt::format("{:>8}  {:<52} {:<24} {:>12}  {} -> {}\n", i, t.value, ValueText(t.desc), t.bytes, name(t.from), name(t.to));
   }
   return text;
 }
@@ -105,7 +108,7 @@ nlohmann::json PartitionJson(const PlanSummary& plan, const PlanStats& stats) {
     nlohmann::json steps = nlohmann::json::array();
     for (const PlanSummary::Step& step : partition.steps) {
       nlohmann::json outputs = nlohmann::json::array();
-      for (const TensorDesc& desc : step.outputs) outputs.push_back(desc.ToString());
+      for (const TensorDesc& desc : step.outputs) outputs.push_back(ValueText(desc));
       steps.push_back({{"name", step.name}, {"op", step.op}, {"outputs", outputs}});
       if (step.transfer >= 0) steps.back()["transfer"] = step.transfer;
     }
