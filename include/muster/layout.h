@@ -18,7 +18,7 @@ class OpaqueFormat {
   virtual const std::string& key() const = 0;
   // Bytes of a tensor in this form, padding included.
   virtual int64_t byte_size() const = 0;
-  // Row-major elements to this form and back; both buffers are on the backend's device.
+  // Row-major elements to this form and back; both buffers are in host memory.
   virtual void Pack(const void* plain, void* packed) const = 0;
   virtual void Unpack(const void* packed, void* plain) const = 0;
 };

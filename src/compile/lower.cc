@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <map>
 
+#include "base/bytes.h"
 #include "compile/lifetimes.h"
 #include "compile/passes.h"
 #include "graph/op_def.h"
@@ -36,6 +37,7 @@ class PartitionBuilder {
       if (graph_.device(fetch.node) == partition_.device_index) lifetimes_.Use(fetch, static_cast<int>(partition_.steps.size()));
     ShareInPlace();
     PlaceGradients();
+    PlaceChannels();
     PlaceArena();
     FillPlaces();
     return std::move(partition_);
@@ -157,6 +159,17 @@ class PartitionBuilder {
     partition_.gradient_bytes = offset;
   }
 
+  // What arrives from other devices has memory of its own, so that a copy into it never waits for this device.
+  void PlaceChannels() {
+    if (!request_.use_arena) return;
+    for (NodeId id : nodes_) {
+      const Output received{id, 0};
+      if (graph_.node(id).kind != OpKind::k_Recv || places_.count(lifetimes_.Group(received)) > 0) continue;
+      places_[lifetimes_.Group(received)] = {Region::kChannel, 0, partition_.channel_bytes};
+      partition_.channel_bytes += AlignUp(graph_.desc(received).byte_size());
+    }
+  }
+
   void PlaceArena() {
     std::vector<ArenaValue> values;
     std::vector<int> groups;
@@ -193,6 +206,7 @@ class PartitionBuilder {
       for (Output in : node.inputs) step.inputs.push_back(PlaceOf(in));
       for (int i = 0; i < static_cast<int>(node.outputs.size()); ++i) step.outputs.push_back(PlaceOf({nodes_[s], i}));
       if (workspaces_[s] > 0) step.workspace = places_.at(-1 - static_cast<int>(s));
+      step.workspace_bytes = workspaces_[s];
     }
   }
 
@@ -214,7 +228,7 @@ bool HasWork(const CompileGraph& graph, int device, const std::vector<NodeId>& o
 }
 
 // The block that a device's allocator gives for a request: 256 is the BFC allocator's unit.
-int64_t BlockBytes(int64_t bytes) { return (bytes + 255) / 256 * 256; }
+int64_t BlockBytes(int64_t bytes) { return RoundUp(bytes, 256); }
 
 DeviceBytes BytesOn(int device, const Plan& plan, const CompileGraph& graph, const CompileRequest& request) {
   DeviceBytes bytes;
@@ -225,8 +239,9 @@ DeviceBytes BytesOn(int device, const Plan& plan, const CompileGraph& graph, con
     if (p.device_index != device) continue;
     bytes.gradient_bytes = p.gradient_bytes;
     bytes.arena_bytes = p.arena_bytes;
-    for (const Tensor& c : p.constants) bytes.constant_bytes += static_cast<int64_t>(c.byte_size());
-    bytes.peak_bytes += BlockBytes(p.gradient_bytes) + BlockBytes(p.arena_bytes) + BlockBytes(bytes.constant_bytes);
+    bytes.channel_bytes = p.channel_bytes;
+    for (const Tensor& c : p.constants) bytes.constant_bytes += AlignUp(static_cast<int64_t>(c.byte_size()));
+    bytes.peak_bytes += BlockBytes(p.gradient_bytes) + BlockBytes(p.arena_bytes) + BlockBytes(p.channel_bytes) + BlockBytes(bytes.constant_bytes);
   }
   for (Output feed : graph.feeds) {
     if (graph.device(feed.node) != device) continue;
@@ -276,6 +291,8 @@ Plan Lower(CompileGraph& graph, std::vector<ChannelSpec> channels, const Compile
     PartitionBuilder builder(graph, request, device);
     const int index = partition_of[device] = static_cast<int>(plan.partitions.size());
     plan.partitions.push_back(builder.Build(order));
+    for (const Step& step : plan.partitions.back().steps)
+      if (step.recv_channel >= 0) plan.channels[static_cast<size_t>(step.recv_channel)].place = step.outputs[0];
     for (size_t i = 0; i < graph.fetches.size(); ++i)
       if (graph.device(graph.fetches[i].node) == device)
         plan.fetches[i] = {index, builder.PlaceOf(graph.fetches[i]), graph.desc(graph.fetches[i])};

@@ -34,6 +34,8 @@ void OrderUpdates(CompileGraph& graph);
 Plan Lower(CompileGraph& graph, std::vector<ChannelSpec> channels, const CompileRequest& request);
 // coalesce_updates.cc: neighbouring updates over contiguous memory become one step.
 void CoalesceUpdates(Plan& plan, const CompileRequest& request);
+// streams.cc: a stream for each step, and the fewest waits between streams that keep every access to memory in order.
+void AssignStreams(Plan& plan, const CompileRequest& request);
 
 // lower.cc: the counts of the finished plan's statistics.
 void CountSteps(Plan& plan);

@@ -64,6 +64,7 @@ Plan Compile(const CompileRequest& request) {
   dump("order_updates", graph);
   Plan plan = Lower(graph, std::move(channels), request);
   if (request.optimize && request.use_arena) CoalesceUpdates(plan, request);
+  AssignStreams(plan, request);
   CountSteps(plan);
   dump.Text("plan", PlanToText(plan));
   return plan;

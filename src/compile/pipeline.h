@@ -14,6 +14,7 @@ struct CompileDevice {
   DeviceName name;  // full
   const KernelTable* kernels = nullptr;
   DeviceCaps caps;
+  bool is_asynchronous = false;  // has streams that run behind its driver's back
 };
 
 // What to compile and for which devices.

@@ -28,32 +28,52 @@ class Allocator {
   virtual AllocatorStats Stats() const = 0;
 };
 
-// A point in a stream that another stream or the host can wait for.
+// A point in a stream that another stream or the host can wait for. Made by the device whose streams record it.
 class Event {
  public:
   virtual ~Event() = default;
+  // Blocks the calling thread until what was last recorded is done.
   virtual void Synchronize() = 0;
 };
 
-// An ordered queue of work on a device. The CPU's stream runs each piece of work in the call that enqueues it.
+// The streams that each device has, as TensorFlow's GPU devices: work of one kind never waits for another's but where asked.
+enum class StreamKind : uint8_t {
+  kCompute,   // every kernel
+  kCopyIn,    // host to device
+  kCopyOut,   // device to host
+  kExchange,  // to other devices
+};
+inline constexpr size_t kNumStreamKinds = 4;
+
+// An ordered queue of work on a device. The CPU's stream runs each piece of work in the call that enqueues it; others return
+// at once, and addresses must stay valid until the work is done. May be used from any thread, by several at once.
 class Stream {
  public:
   virtual ~Stream() = default;
+  // The event stands for everything enqueued so far.
   virtual void Record(Event* event) = 0;
+  // What is enqueued from now on starts after what "event", of whatever device, stands for now.
   virtual void Wait(Event* event) = 0;
+  // Blocks until all work is done. Throws the first error since the last call, and forgets it.
   virtual void Synchronize() = 0;
-  // Copies within the device or between it and the host.
+  // Copies within the device, between devices, or between one and the host.
   virtual void Copy(void* to, const void* from, size_t bytes) = 0;
+  // Fills with zeros.
+  virtual void Clear(void* to, size_t bytes) = 0;
 };
 
-// One named place that computes. Owned by the session; its methods may be called from any thread.
+// One named place that computes. Owned by the session; its methods may be called from any thread. Its memory is
+// touched by its own streams' work only: the host copies in and out.
 class Device {
  public:
   virtual ~Device() = default;
   virtual const DeviceName& name() const = 0;
   virtual Allocator* allocator() = 0;
-  virtual std::unique_ptr<Stream> CreateStream() = 0;
+  // The device's stream of this kind, which lives as long as it does. A synchronous device has one for all kinds.
+  virtual Stream* stream(StreamKind kind) = 0;
   virtual std::unique_ptr<Event> CreateEvent() = 0;
+  // Whether work runs behind the back of the thread that enqueues it.
+  virtual bool is_asynchronous() const = 0;
 };
 
 }  // namespace muster

@@ -71,7 +71,8 @@ void* BfcAllocator::TakeBestFit(size_t rounded, size_t requested) {
   if (handle == bfc::kNoChunk) return nullptr;
   bins_.Remove(chunks_[handle], handle);
   const size_t size = chunks_[handle].size;
-  if (size >= 2 * rounded || size - rounded >= kLargestRemainder) Split(handle, rounded);
+  const bool is_exact = options_.split_exactly && size > rounded;
+  if (is_exact || size >= 2 * rounded || size - rounded >= kLargestRemainder) Split(handle, rounded);
 
   bfc::Chunk& chunk = chunks_[handle];
   chunk.requested = requested;

@@ -17,6 +17,7 @@ enum class Region : uint8_t {
   kVariable,  // index = entry of the session's VariableTable
   kConstant,  // index = constant of the partition
   kFeed,      // index = feed of the plan
+  kChannel,   // what arrives from other devices and no update reads
   kSeparate,  // index = allocation of its own (--no_arena)
 };
 
@@ -35,14 +36,22 @@ struct Step {
   std::unique_ptr<Kernel> kernel;
   std::vector<Place> inputs, outputs;
   Place workspace;
+  int64_t workspace_bytes = 0;
   std::vector<TensorDesc> input_descs, output_descs;
-  int stream = 0;
+  int stream = 0;                            // of the partition's; a receive has none
   int send_channel = -1, recv_channel = -1;  // the channel this step fills or waits for
-  std::vector<int> waits, signals;           // events between streams of this device
+  std::vector<int> waits, signals;           // events of the plan
   int phase = 0;                             // 0 forward, 1 backward, 2 update: for the time split
 };
 
-// What one device does in a step.
+// A stream that a partition's steps run on: its device's own, or, for copies from a host to a device, that device's copy-in.
+struct StreamSpec {
+  int device_index = 0;
+  StreamKind kind = StreamKind::kCompute;
+  friend bool operator==(const StreamSpec&, const StreamSpec&) = default;
+};
+
+// What one device does in a step. Its driver enqueues the steps in order; each runs on its stream.
 struct Partition {
   DeviceName device;
   int device_index = 0;
@@ -52,14 +61,22 @@ struct Partition {
   int64_t arena_bytes = 0;
   int64_t arena_lower_bound = 0;
   int64_t gradient_bytes = 0;
-  int num_streams = 1, num_events = 0;
+  int64_t channel_bytes = 0;
+  std::vector<StreamSpec> streams;  // the first is the device's compute stream
 };
 
-// One tensor per step from one partition to another. Channel numbers follow the plan's one global order.
+// One tensor per step from one partition to another, copied straight to where its readers find it. Channel numbers follow the
+// plan's one global order. The copy's event is among the sending step's signals; readers have it among their waits.
 struct ChannelSpec {
   std::string name;
   TensorDesc desc;
   int from = 0, to = 0;  // partitions
+  Place place;           // on the receiver; nothing else lies there
+};
+
+// A point in a stream: recorded behind one step, waited for before others.
+struct EventSpec {
+  int partition = 0, stream = 0;  // that record it
 };
 
 // A value that enters or leaves the plan.
@@ -74,6 +91,7 @@ struct Port {
 struct Plan {
   std::vector<Partition> partitions;
   std::vector<ChannelSpec> channels;
+  std::vector<EventSpec> events;
   std::vector<Port> feeds, fetches;
   PlanStats stats;
   int variable_version = 0;

@@ -1,41 +1,24 @@
 #include "run/channel.h"
 
-#include <cstring>
+#include <utility>
 
 namespace muster {
 
-void Channel::Send(const void* data) {
-  std::unique_lock lock(mutex_);
-  changed_.wait(lock, [this] { return !is_full_ || error_ != nullptr; });
-  ThrowIfClosed();
-  std::memcpy(buffer_.data(), data, buffer_.size());
-  is_full_ = true;
-  changed_.notify_all();
+void Channel::Post() {
+  uint32_t expected = kEmpty;  // a closed channel stays closed
+  state_.compare_exchange_strong(expected, kPosted, std::memory_order_acq_rel);
+  state_.notify_one();
 }
 
-void Channel::Receive(void* data) {
-  std::unique_lock lock(mutex_);
-  changed_.wait(lock, [this] { return is_full_ || error_ != nullptr; });
-  ThrowIfClosed();
-  std::memcpy(data, buffer_.data(), buffer_.size());
-  is_full_ = false;
-  changed_.notify_all();
-}
-
-void Channel::Reopen() {
-  std::lock_guard lock(mutex_);
-  is_full_ = false;
-  error_ = nullptr;
+void Channel::Await() {
+  state_.wait(kEmpty, std::memory_order_acquire);
+  if (state_.load(std::memory_order_acquire) == kClosed) std::rethrow_exception(error_);
 }
 
 void Channel::Close(std::exception_ptr error) {
-  std::lock_guard lock(mutex_);
-  if (error_ == nullptr) error_ = std::move(error);
-  changed_.notify_all();
-}
-
-void Channel::ThrowIfClosed() {
-  if (error_ != nullptr) std::rethrow_exception(error_);
+  error_ = std::move(error);
+  state_.store(kClosed, std::memory_order_release);
+  state_.notify_one();
 }
 
 }  // namespace muster

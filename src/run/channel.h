@@ -1,33 +1,29 @@
 #pragma once
 
-#include <condition_variable>
+#include <atomic>
+#include <cstdint>
 #include <exception>
-#include <mutex>
-#include <vector>
 
 namespace muster {
 
-// Carries one tensor per step from one partition's driver thread to another's. Bounded: a second Send waits until the
-// first value was received. Once closed, both ends throw the error that closed it.
+// The hosts' part of a transfer: tells the receiver's driver that the sender's has enqueued the copy and recorded its event, so
+// that waiting for the event means this replay's. Carries no data. One sender, one receiver; neither locks.
 class Channel {
  public:
-  explicit Channel(size_t bytes) : buffer_(bytes) {}
-
-  void Send(const void* data);
-  void Receive(void* data);
-  // Empties it and forgets the error. Nobody may be waiting.
-  void Reopen();
-  // Wakes both ends with this error; later calls throw it too.
+  // Before each replay, when nobody uses it: forgets the last one.
+  void Reopen() { state_.store(kEmpty, std::memory_order_relaxed); }
+  // Never blocks.
+  void Post();
+  // Blocks until the post, or throws the error that closed the channel.
+  void Await();
+  // Wakes the receiver with this error. At most one call for each replay.
   void Close(std::exception_ptr error);
 
  private:
-  void ThrowIfClosed();
+  enum State : uint32_t { kEmpty, kPosted, kClosed };
 
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  std::vector<char> buffer_;
-  bool is_full_ = false;
-  std::exception_ptr error_;
+  std::atomic<uint32_t> state_{kEmpty};
+  std::exception_ptr error_;  // written before kClosed is
 };
 
 }  // namespace muster

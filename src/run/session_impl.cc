@@ -1,7 +1,6 @@
 #include "run/session_impl.h"
 
 #include <cstdio>
-#include <cstring>
 
 #include <fmt/format.h>
 
@@ -88,7 +87,7 @@ CompileRequest SessionImpl::RequestFor(const Wanted& wanted) {
   request.feeds = wanted.feeds;
   request.fetches = wanted.fetches;
   request.targets = wanted.targets;
-  for (const LocalDevice& d : devices_) request.devices.push_back({d.device->name(), d.kernels, d.caps});
+  for (const LocalDevice& d : devices_) request.devices.push_back({d.device->name(), d.kernels, d.caps, d.device->is_asynchronous()});
   request.variables = &table_;
   request.own_task = devices_[0].device->name().Task();
   request.optimize = options_.optimize;
@@ -166,12 +165,7 @@ VariableTable::Entry& SessionImpl::EntryLocked(Output ref) {
 
 Tensor SessionImpl::ReadVariable(Output ref) {
   std::lock_guard lock(mutex_);
-  const VariableTable::Entry& entry = EntryLocked(ref);
-  Tensor value(entry.desc.dtype, entry.desc.shape);
-  const void* bytes = memory_.Address(entry);
-  if (entry.desc.layout.is_plain()) std::memcpy(value.raw(), bytes, value.byte_size());
-  else entry.desc.layout.format()->Unpack(bytes, value.raw());
-  return value;
+  return memory_.Read(EntryLocked(ref));
 }
 
 void SessionImpl::WriteVariable(Output ref, const Tensor& value) {
@@ -180,9 +174,7 @@ void SessionImpl::WriteVariable(Output ref, const Tensor& value) {
     throw InvalidArgument(fmt::format("variable {} is {}, not {}", graph_->node(ref.node).name, graph_->desc(ref).ToString(),
                                       value.desc().ToString()));
   std::lock_guard lock(mutex_);
-  const VariableTable::Entry& entry = EntryLocked(ref);
-  if (entry.desc.layout.is_plain()) std::memcpy(memory_.Address(entry), value.raw(), value.byte_size());
-  else entry.desc.layout.format()->Pack(value.raw(), memory_.Address(entry));
+  memory_.Write(EntryLocked(ref), value);
 }
 
 int64_t SessionImpl::step() const {

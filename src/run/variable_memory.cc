@@ -1,34 +1,24 @@
 #include "run/variable_memory.h"
 
-#include <cstring>
+#include "run/host_copy.h"
 
 namespace muster {
-namespace {
-
-// The bytes of one variable from one form to another, through plain if need be.
-void Convert(const TensorDesc& desc, const Layout& from, const void* source, const Layout& to, void* target) {
-  if (from == to) {
-    std::memcpy(target, source, static_cast<size_t>(desc.byte_size()));
-  } else if (from.is_plain()) {
-    to.format()->Pack(source, target);
-  } else if (to.is_plain()) {
-    from.format()->Unpack(source, target);
-  } else {
-    Tensor plain(desc.dtype, desc.shape);
-    from.format()->Unpack(source, plain.raw());
-    to.format()->Pack(plain.raw(), target);
-  }
-}
-
-}  // namespace
 
 VariableMemory::~VariableMemory() {
   for (const Chunk& chunk : chunks_)
-    if (chunk.base != nullptr) devices_[static_cast<size_t>(chunk.device)]->allocator()->Free(chunk.base);
+    if (chunk.base != nullptr) DeviceOf(chunk.device).allocator()->Free(chunk.base);
 }
 
 void* VariableMemory::Address(const VariableTable::Entry& entry) const {
   return chunks_[static_cast<size_t>(entry.chunk)].base + entry.offset;
+}
+
+Tensor VariableMemory::Read(const VariableTable::Entry& entry) const {
+  return ReadValue(DeviceOf(entry.device), entry.desc, Address(entry));
+}
+
+void VariableMemory::Write(const VariableTable::Entry& entry, const Tensor& value) const {
+  WriteValue(DeviceOf(entry.device), entry.desc, Address(entry), value);
 }
 
 void VariableMemory::Ensure(VariableTable& table) {
@@ -51,8 +41,8 @@ void VariableMemory::Allocate(VariableTable& table, int device) {
   const int chunk = static_cast<int>(chunks_.size());
   const auto is_new = [](const VariableTable::Entry& e) { return e.chunk < 0; };
   const int64_t bytes = table.BytesOf(device, is_new);
-  void* base = devices_[static_cast<size_t>(device)]->allocator()->Allocate(static_cast<size_t>(bytes));
-  if (bytes > 0) std::memset(base, 0, static_cast<size_t>(bytes));
+  void* base = DeviceOf(device).allocator()->Allocate(static_cast<size_t>(bytes));
+  if (bytes > 0) ClearOn(DeviceOf(device), base, static_cast<size_t>(bytes));
   chunks_.push_back({device, static_cast<char*>(base), bytes});
   table.AssignOffsets(device, chunk, is_new);
   for (int i = 0; i < table.size(); ++i)
@@ -75,11 +65,14 @@ void VariableMemory::Relayout(VariableTable& table, int device) {
   }
   for (int i = 0; i < table.size(); ++i) {
     const VariableTable::Entry &old = before.entry(i), &e = table.entry(i);
-    if (old.device == device && old.chunk >= 0) Convert(e.desc, old_layouts[static_cast<size_t>(i)], Address(old), e.desc.layout, Address(e));
+    if (old.device != device || old.chunk < 0) continue;
+    const TensorDesc from{e.desc.dtype, e.desc.shape, old_layouts[static_cast<size_t>(i)]};
+    if (from.layout == e.desc.layout) CopyWithin(DeviceOf(device), Address(e), Address(old), static_cast<size_t>(e.desc.byte_size()));
+    else Write(e, ReadValue(DeviceOf(device), from, Address(old)));
   }
   for (size_t c = 0; c < num_old; ++c) {
     if (chunks_[c].device != device || chunks_[c].base == nullptr) continue;
-    devices_[static_cast<size_t>(device)]->allocator()->Free(chunks_[c].base);
+    DeviceOf(device).allocator()->Free(chunks_[c].base);
     chunks_[c].base = nullptr;
   }
   ++table.version;

@@ -18,8 +18,11 @@ class VariableMemory {
 
   // Gives memory (zeros) to entries that have none, and moves those whose layout in the table has changed since.
   void Ensure(VariableTable& table);
-  // The address of an entry; Ensure must have run since the table changed.
+  // The address of an entry on its device; Ensure must have run since the table changed.
   void* Address(const VariableTable::Entry& entry) const;
+  // Its value, row-major, and the reverse. No replay may be running.
+  Tensor Read(const VariableTable::Entry& entry) const;
+  void Write(const VariableTable::Entry& entry, const Tensor& value) const;
 
  private:
   struct Chunk {
@@ -28,6 +31,7 @@ class VariableMemory {
     int64_t bytes = 0;
   };
 
+  Device& DeviceOf(int index) const { return *devices_[static_cast<size_t>(index)]; }
   void Allocate(VariableTable& table, int device);
   void Relayout(VariableTable& table, int device);
 

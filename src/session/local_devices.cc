@@ -12,8 +12,11 @@
 #include "backend/cpu/cpu_table.h"
 #include "backend/cpu/onednn_adapter.h"
 #include "backend/reference/reference_table.h"
+#include "backend/sim/sim_device.h"
+#include "backend/sim/sim_table.h"
 #include "memory/host_allocator.h"
 #include "muster/error.h"
+#include "session/logical_gpus.h"
 
 namespace muster {
 namespace {
@@ -44,30 +47,77 @@ int ThreadsFromEnvironment() {
   return text != nullptr ? std::max(0, std::atoi(text)) : 0;
 }
 
-int ThreadsPerDevice(const SessionOptions& options) {
+int ThreadsPerDevice(const SessionOptions& options, int devices) {
   const int cores = UsableCpus();
   if (options.intra_op_threads < 0 || options.intra_op_threads > kMostThreadsPerCpu * cores)
     throw InvalidArgument(fmt::format("num_intra_threads is {}, but must be between 1 and {} on this machine with {} usable CPUs; 0 takes all of them",
                                       options.intra_op_threads, kMostThreadsPerCpu * cores, cores));
   if (options.intra_op_threads > 0) return options.intra_op_threads;
   if (const int wanted = ThreadsFromEnvironment(); wanted > 0) return std::min(wanted, kMostThreadsPerCpu * cores);
-  return std::max(1, cores / std::max(1, options.num_cpu_devices));
+  return std::max(1, cores / std::max(1, devices));
 }
 
 }  // namespace
 
 std::vector<std::pair<std::string, std::string>> BackendLibraries() { return {{"oneDNN", onednn::Version()}}; }
 
-std::vector<LocalDevice> MakeLocalDevices(const SessionOptions& options) {
+namespace {
+
+DeviceName LocalName(const char* type, int index) {
+  return DeviceName::Parse(fmt::format("/job:localhost/replica:0/task:0/device:{}:{}", type, index));
+}
+
+const KernelTable& SimTableFor(const std::string& backend) { return backend == "reference" ? SimReferenceTable() : SimCpuTable(); }
+
+// Threads of the kernels of each of "devices" devices.
+DeviceCaps CapsFor(const SessionOptions& options, int devices) {
+  return {options.backend == "reference" ? 1 : ThreadsPerDevice(options, devices)};
+}
+
+void AddCpus(const SessionOptions& options, const SimSettings* checked, std::vector<LocalDevice>* devices) {
   if (options.num_cpu_devices < 1)
     throw InvalidArgument(fmt::format("a session needs at least 1 CPU device, not {}", options.num_cpu_devices));
-  std::vector<LocalDevice> devices;
   for (int i = 0; i < options.num_cpu_devices; ++i) {
-    const DeviceName name = DeviceName::Parse(fmt::format("/job:localhost/replica:0/task:0/device:CPU:{}", i));
-    devices.push_back({std::make_unique<CpuDevice>(name, &HostAllocator::Process()), &TableFor(options.backend),
-                       DeviceCaps{options.backend == "reference" ? 1 : ThreadsPerDevice(options)}, "CPU"});
+    LocalDevice local;
+    if (checked != nullptr) local.device = std::make_unique<CheckedCpu>(LocalName("CPU", i), &HostAllocator::Process(), *checked);
+    else local.device = std::make_unique<CpuDevice>(LocalName("CPU", i), &HostAllocator::Process());
+    local.kernels = checked != nullptr ? &SimTableFor(options.backend) : &TableFor(options.backend);
+    local.caps = CapsFor(options, options.num_cpu_devices);
+    local.description = "CPU";
+    devices->push_back(std::move(local));
   }
-  if (options.num_gpus > 0 || options.gpu.simulated_gpus > 0) throw Unimplemented("simulated GPUs are not there yet");
+}
+
+std::vector<LogicalGpu> WantedGpus(const SessionOptions& options) {
+  const GpuOptions& gpu = options.gpu;
+  if (gpu.simulated_gpus < 0 || gpu.card_memory_mb < 1)
+    throw InvalidArgument(fmt::format("cannot simulate {} GPUs with {} MiB each", gpu.simulated_gpus, gpu.card_memory_mb));
+  return LogicalGpus(gpu, gpu.simulated_gpus, gpu.card_memory_mb << 20, options.num_gpus);
+}
+
+void AddSimulatedGpus(const SessionOptions& options, const std::vector<LogicalGpu>& gpus, const SimSettings& settings,
+                      std::vector<LocalDevice>* devices) {
+  for (size_t i = 0; i < gpus.size(); ++i) {
+    LocalDevice local;
+    local.device = std::make_unique<SimGpu>(LocalName("GPU", static_cast<int>(i)), gpus[i].memory_limit, options.gpu.allow_growth, settings);
+    local.kernels = &SimTableFor(options.backend);
+    local.caps = CapsFor(options, static_cast<int>(gpus.size()));
+    local.description = fmt::format("simulated GPU, card {}, {} MiB", gpus[i].card, gpus[i].memory_limit >> 20);
+    local.physical_id = gpus[i].card;
+    devices->push_back(std::move(local));
+  }
+}
+
+}  // namespace
+
+std::vector<LocalDevice> MakeLocalDevices(const SessionOptions& options) {
+  const std::vector<LogicalGpu> gpus = WantedGpus(options);
+  SimSettings settings{options.gpu.delay_seed, nullptr};
+  if (options.gpu.check_hazards && !gpus.empty()) settings.hazards = std::make_shared<HazardChecker>();
+  std::vector<LocalDevice> devices;
+  TableFor(options.backend);  // an unknown backend is refused first
+  AddCpus(options, settings.hazards != nullptr ? &settings : nullptr, &devices);
+  AddSimulatedGpus(options, gpus, settings, &devices);
   return devices;
 }
 

@@ -11,17 +11,16 @@ class DoneEvent final : public Event {
   void Synchronize() override {}
 };
 
-class InlineStream final : public Stream {
- public:
-  void Record(Event*) override {}
-  void Wait(Event*) override {}
-  void Synchronize() override {}
-  void Copy(void* to, const void* from, size_t bytes) override { std::memcpy(to, from, bytes); }
-};
-
 }  // namespace
 
-std::unique_ptr<Stream> CpuDevice::CreateStream() { return std::make_unique<InlineStream>(); }
+void InlineStream::Copy(void* to, const void* from, size_t bytes) {
+  if (bytes > 0) std::memcpy(to, from, bytes);
+}
+
+void InlineStream::Clear(void* to, size_t bytes) {
+  if (bytes > 0) std::memset(to, 0, bytes);
+}
+
 std::unique_ptr<Event> CpuDevice::CreateEvent() { return std::make_unique<DoneEvent>(); }
 
 }  // namespace muster

@@ -1,0 +1,50 @@
+#include "run/drivers.h"
+
+namespace muster {
+
+Drivers::Drivers(size_t count, std::function<void(size_t)> body) : body_(std::move(body)) {
+  try {
+    for (size_t i = 0; i < count; ++i) threads_.emplace_back([this, i] { Loop(i); });
+  } catch (...) {
+    Stop();
+    throw;
+  }
+}
+
+Drivers::~Drivers() { Stop(); }
+
+void Drivers::Stop() {
+  {
+    std::lock_guard lock(mutex_);
+    is_stopping_ = true;
+    changed_.notify_all();
+  }
+  for (std::thread& thread : threads_) thread.join();
+  threads_.clear();
+}
+
+void Drivers::RunRound() {
+  std::unique_lock lock(mutex_);
+  finished_ = 0;
+  ++round_;
+  changed_.notify_all();
+  changed_.wait(lock, [this] { return finished_ == threads_.size(); });
+}
+
+void Drivers::Loop(size_t index) {
+  int64_t seen = 0;
+  for (;;) {
+    {
+      std::unique_lock lock(mutex_);
+      changed_.wait(lock, [&] { return round_ > seen || is_stopping_; });
+      if (is_stopping_) return;
+      seen = round_;
+    }
+    body_(index);
+    std::lock_guard lock(mutex_);
+    ++finished_;
+    changed_.notify_all();
+  }
+}
+
+}  // namespace muster

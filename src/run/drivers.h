@@ -1,0 +1,36 @@
+#pragma once
+
+#include <condition_variable>
+#include <functional>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace muster {
+
+// One thread per partition of a plan; they sleep between replays.
+class Drivers {
+ public:
+  // Each round, thread i calls body(i), which must not throw.
+  Drivers(size_t count, std::function<void(size_t)> body);
+  ~Drivers();
+  Drivers(const Drivers&) = delete;
+  Drivers& operator=(const Drivers&) = delete;
+
+  // Starts a round and returns when all threads have finished it.
+  void RunRound();
+
+ private:
+  void Loop(size_t index);
+  void Stop();
+
+  const std::function<void(size_t)> body_;
+  std::vector<std::thread> threads_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  int64_t round_ = 0;     // threads wait for it to rise,
+  size_t finished_ = 0;   // and count themselves in here
+  bool is_stopping_ = false;
+};
+
+}  // namespace muster
