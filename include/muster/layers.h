@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -54,6 +55,12 @@ struct ColumnLayer {
 };
 using Columns = std::vector<std::vector<ColumnLayer>>;
 
+// Adds what moves a running average of batch norm by "rate" towards the statistic of a batch; MoveAverage, or what a strategy
+// does in its place.
+using MovingAverageUpdater = std::function<void(const Scope& scope, Output moving, Output batch, double rate)>;
+// moving -= rate (moving - batch); returns the node of the assignment.
+NodeId MoveAverage(const Scope& scope, Output moving, Output batch, double rate);
+
 struct BuilderOptions {
   DataFormat data_format = DataFormat::kNHWC;
   bool phase_train = true;                 // batch statistics, dropout
@@ -61,6 +68,7 @@ struct BuilderOptions {
   DType variable_dtype = DType::kFloat32;  // of weights, which are cast when read; float64 activations imply float64
   bool dropout = true;                     // false: dropout is the identity even in training
   bool update_moving_averages = true;      // false: training leaves the running averages alone (towers after the first)
+  MovingAverageUpdater move_average{};     // empty: MoveAverage, as one of the builder's update operations
   Reuse reuse = Reuse::kAuto;
   VariableGetter get_variable{};  // empty: GetVariable with "reuse"
 };

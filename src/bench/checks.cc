@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "bench/all_reduce_spec.h"
 #include "bench/derived.h"
 #include "bench/param_table.h"
 #include "muster/error.h"
+#include "muster/exchange.h"
 
 namespace muster::bench {
 namespace {
@@ -207,7 +207,27 @@ void CheckModes(const P& p) {
   Refuse(lock_step && !p.cross_replica_sync, fmt::format("--variable_update={} needs --cross_replica_sync", mode));
 }
 
+// The order of devices in a ring: each number below --num_gpus once, or nothing.
+void CheckDeviceOrder(const P& p) {
+  if (p.gpu_indices.empty()) return;
+  const std::string flag = fmt::format("flag --gpu_indices={}", p.gpu_indices);
+  std::vector<int64_t> seen;
+  for (size_t start = 0; start <= p.gpu_indices.size();) {
+    const size_t comma = std::min(p.gpu_indices.find(',', start), p.gpu_indices.size());
+    const std::string item = p.gpu_indices.substr(start, comma - start);
+    const bool is_number = !item.empty() && item.size() < 5 && item.find_first_not_of("0123456789") == std::string::npos;
+    Refuse(!is_number, fmt::format("{}: at character {}: '{}' is not a device number", flag, start + 1, item));
+    seen.push_back(std::stoll(item));
+    start = comma + 1;
+  }
+  std::sort(seen.begin(), seen.end());
+  bool complete = static_cast<int64_t>(seen.size()) == p.num_gpus;
+  for (size_t i = 0; complete && i < seen.size(); ++i) complete = seen[i] == static_cast<int64_t>(i);
+  Refuse(!complete, fmt::format("{}: must name each of the devices 0 to {} once", flag, p.num_gpus - 1));
+}
+
 void CheckAllReduce(const P& p) {
+  CheckDeviceOrder(p);
   Refuse(p.hierarchical_copy && p.num_gpus <= 1, "--hierarchical_copy needs --num_gpus greater than 1");
   Refuse(p.network_topology == "gcp_v100" && p.num_gpus != 8, "--network_topology=gcp_v100 needs --num_gpus=8");
   const std::string& mode = p.variable_update;
@@ -217,6 +237,10 @@ void CheckAllReduce(const P& p) {
   const bool several_workers = p.worker_hosts.find(',') != std::string::npos;
   Refuse(several_workers && *p.all_reduce_spec == "nccl", "--all_reduce_spec=nccl works within one process only");
   const std::vector<AllReduceRange> ranges = ParseAllReduceSpec(*p.all_reduce_spec);
+  const bool on_cpus = p.device == "cpu" || p.device == "CPU";
+  if (p.job_name.empty()) CheckAllReduceSpec(ranges, static_cast<int>(p.num_gpus), on_cpus ? static_cast<int>(p.num_gpus) : 1);
+  Refuse(mode == "replicated" && ranges[0].algorithm == "collective",
+         "collective in --all_reduce_spec needs --variable_update=collective_all_reduce");
   Refuse(mode == "replicated" && ranges.size() > 1,
          "--variable_update=replicated takes a single algorithm in --all_reduce_spec");
   if (mode != "collective_all_reduce") return;

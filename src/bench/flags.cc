@@ -23,6 +23,20 @@ FlagTable OwnFlags() {
                    .help = "stop at a loss that is not finite; unset: only with your own rate",
                    .group = group,
                    .important = true});
+  specs.push_back({.name = "gradient_combine",
+                   .type = FlagType::kEnum,
+                   .default_value = std::string("mean"),
+                   .help = "what becomes of the devices' gradients; tf_cnn_benchmarks' replicated mode adds them",
+                   .group = group,
+                   .enum_values = {"mean", "sum"},
+                   .important = true});
+  specs.push_back({.name = "batch_norm_statistics",
+                   .type = FlagType::kEnum,
+                   .default_value = std::string("first_tower"),
+                   .help = "whose batches move the running averages of batch norm",
+                   .group = group,
+                   .enum_values = {"first_tower", "mean", "synchronised"},
+                   .important = true});
   specs.push_back({.name = "dump_passes",
                    .type = FlagType::kString,
                    .help = "folder for the graph before and after each compiler pass",
@@ -46,6 +60,8 @@ BenchParams ParamsFromFlags(const FlagValues& values) {
 OwnParams OwnParamsFromFlags(const FlagValues& values) {
   OwnParams own;
   own.json = values.FindString("json");
+  own.gradient_combine = values.GetString("gradient_combine");
+  own.batch_norm_statistics = values.GetString("batch_norm_statistics");
   own.dump_passes = values.FindString("dump_passes");
   if (values.has_value("check_nan")) own.check_nan = values.GetBool("check_nan");
   return own;

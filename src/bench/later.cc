@@ -1,8 +1,11 @@
 #include "bench/later.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "bench/param_table.h"
+#include "bench/strategy.h"
 #include "muster/error.h"
 
 namespace muster::bench {
@@ -27,17 +30,13 @@ const std::vector<Row>& Rows() {
         "collect_eval_results_async"}},
       {"model ssd300", Support::kLater, {"backbone_model_path"}},
       {"TensorRT", Support::kLater, {"trt_mode", "trt_max_workspace_size_bytes"}},
-      {"several devices", Support::kLater, {"num_gpus", "hierarchical_copy"}},
       {"NUMA binding", Support::kLater, {"use_numa_affinity"}},
       {"a debugger", Support::kLater, {"debugger"}},
       {"reading of real data", Support::kLater, {"data_dir", "ml_perf"}},
       {"half precision",
        Support::kLater,
        {"use_fp16", "fp16_loss_scale", "fp16_vars", "fp16_enable_auto_loss_scale", "fp16_inc_loss_scale_every_n"}},
-      {"this way of sharing variables", Support::kLater, {"variable_update", "staged_vars", "horovod_device"}},
-      {"gradient exchange",
-       Support::kLater,
-       {"all_reduce_spec", "gradient_repacking", "variable_consistency", "agg_small_grads_max_bytes"}},
+      {"Horovod's protocol", Support::kLater, {"horovod_device"}},
       {"a cluster",
        Support::kLater,
        {"job_name", "task_index", "ps_hosts", "worker_hosts", "controller_host", "server_protocol"}},
@@ -59,17 +58,38 @@ const std::vector<Row>& Rows() {
        {"gpu_thread_mode", "per_gpu_thread_count", "allow_growth", "gpu_memory_frac_for_testing", "use_unified_memory",
         "force_gpu_compatible", "timestamped_allocator", "gpu_kt_max_interval", "gpu_kt_max_bytes",
         "gpu_kt_max_pending", "sync_on_finish", "winograd_nonfused", "batchnorm_persistent"}},
-      {"with one device",
-       Support::kNoEffect,
-       {"gpu_indices", "network_topology", "compact_gradient_transfer", "agg_small_grads_max_group",
-        "allreduce_merge_scope", "cross_replica_sync"}},
+      {"within one process", Support::kNoEffect, {"cross_replica_sync"}},
+      {"without --use_fp16", Support::kNoEffect, {"compact_gradient_transfer"}},
       {"outside TensorFlow",
        Support::kNoEffect,
        {"num_inter_threads", "mkl", "kmp_blocktime", "kmp_affinity", "kmp_settings", "xla", "xla_compile",
         "enable_optimizations", "rewriter_config", "use_tf_layers", "use_resource_vars", "use_python32_barrier",
-        "compute_lr_on_cpu", "sparse_to_dense_grads"}},
+        "compute_lr_on_cpu", "sparse_to_dense_grads", "allreduce_merge_scope"}},
   };
   return rows;
+}
+
+bool IsOneOf(const std::string& name, std::initializer_list<const char*> names) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+// The same for flags of the exchange.
+std::string ExchangeWithoutEffect(const BenchParams& params, const std::string& name) {
+  if (!IsOneOf(name, {"all_reduce_spec", "hierarchical_copy", "network_topology", "gradient_repacking", "variable_consistency",
+                      "agg_small_grads_max_bytes", "agg_small_grads_max_group", "gpu_indices"}))
+    return "";
+  const std::string spec = params.all_reduce_spec.value_or("");
+  if (params.forward_only) return "with --forward_only";
+  if (!IsReplicated(params)) return "with --variable_update=" + params.variable_update;
+  if (name == "variable_consistency") return "";
+  if (params.num_gpus == 1) return "with one device";
+  if (name == "hierarchical_copy" && !spec.empty()) return "with --all_reduce_spec";
+  if (name == "network_topology" && !params.hierarchical_copy) return "without --hierarchical_copy";
+  if (name == "agg_small_grads_max_bytes" && spec.empty()) return "without --all_reduce_spec";
+  if (name == "agg_small_grads_max_group" && params.agg_small_grads_max_bytes <= 0)
+    return "without --agg_small_grads_max_bytes";
+  if (name == "gpu_indices" && spec.find("xring") == std::string::npos) return "without xring in --all_reduce_spec";
+  return "";
 }
 
 // Why a flag that works changes nothing in this request; "" when it does.
@@ -80,6 +100,8 @@ std::string WithoutEffectHere(const BenchParams& params, const std::string& name
   if (name == "num_learning_rate_warmup_epochs" && own_rate) return "at the model's own rate";
   if (name == "resnet_base_lr" && !own_rate) return "with your own rate";
   if (name == "resnet_base_lr" && !starts(params.model, "resnet")) return "on " + params.model;
+  if (name == "staged_vars" && params.forward_only) return "with --forward_only";
+  if (const std::string why = ExchangeWithoutEffect(params, name); !why.empty()) return why;
   const bool of_another = (name == "momentum" && params.optimizer != "momentum") ||
                           (starts(name, "rmsprop_") && params.optimizer != "rmsprop") ||
                           (starts(name, "adam_") && params.optimizer != "adam");
@@ -110,10 +132,17 @@ FlagSupport SupportOf(const std::string& name) {
   return {name, Support::kWorks, ""};
 }
 
-void CheckSupported(const BenchParams& params) {
+void CheckSupported(const BenchParams& params, const OwnParams& own) {
   if (params.device == "gpu" || params.device == "GPU") {
     throw Unimplemented(
         fmt::format("flag --device={}: this version of Muster computes on CPUs only: --device=cpu", params.device));
+  }
+  if (params.variable_update == "horovod")
+    throw Unimplemented("flag --variable_update=horovod: Horovod's protocol is not in this version of Muster yet");
+  if (own.batch_norm_statistics == "synchronised") {
+    throw Unimplemented(
+        "flag --batch_norm_statistics=synchronised: statistics over all devices are not in this version of Muster yet; there "
+        "are first_tower and mean");
   }
   for (const ParamField& field : BenchParamTable().fields()) {
     const FlagSupport support = SupportOf(field.spec.name);

@@ -10,7 +10,7 @@ namespace muster::bench {
 // What Muster makes of a flag of tf_cnn_benchmarks in this version. docs/bench_flags.md shows the whole table.
 enum class Support {
   kWorks,
-  kNoEffect,  // accepted; there is nothing for it to change on one CPU device with synthetic data
+  kNoEffect,  // accepted; there is nothing for it to change on CPU devices with synthetic data
   kLater,     // refused unless it has its default
 };
 
@@ -25,7 +25,7 @@ const std::vector<FlagSupport>& SupportTable();
 FlagSupport SupportOf(const std::string& name);
 
 // Throws Unimplemented with one line for the first parameter that is not at its default and is not supported yet.
-void CheckSupported(const BenchParams& params);
+void CheckSupported(const BenchParams& params, const OwnParams& own = {});
 
 // The parameters that are not at their defaults and have no effect, here (kNoEffect) or in this request (momentum of
 // another optimizer, and so on): for one note on standard error. "" when none.

@@ -89,18 +89,20 @@ Schedule InitialRate(const BenchParams& params, double steps_per_epoch) {
           .minimum_rate = params.minimum_learning_rate};
 }
 
-Schedule ModelsOwn(const BenchParams& params, const Model& model, int64_t train_images, int64_t images_per_step) {
+Schedule ModelsOwn(const BenchParams& params, const Model& model, int64_t train_images, int64_t images_per_step,
+                   int summed_towers) {
   RateContext context;
   context.images_per_step = static_cast<double>(images_per_step);
   context.train_images = train_images;
-  if (params.variable_update == "replicated") context.summed_towers = static_cast<int>(params.num_gpus);
+  context.summed_towers = summed_towers;
   context.resnet_base_lr = params.resnet_base_lr.value_or(0);
   return model.DefaultSchedule(context);
 }
 
 }  // namespace
 
-Schedule MakeSchedule(const BenchParams& params, const Model& model, int64_t train_images, int64_t images_per_step) {
+Schedule MakeSchedule(const BenchParams& params, const Model& model, int64_t train_images, int64_t images_per_step,
+                      int summed_towers) {
   const double steps_per_epoch = static_cast<double>(train_images) / static_cast<double>(images_per_step);
   Schedule schedule;
   double first_rate = 0;
@@ -112,7 +114,7 @@ Schedule MakeSchedule(const BenchParams& params, const Model& model, int64_t tra
     schedule = InitialRate(params, steps_per_epoch);
     first_rate = *params.init_learning_rate;
   } else {
-    return ModelsOwn(params, model, train_images, images_per_step);
+    return ModelsOwn(params, model, train_images, images_per_step, summed_towers);
   }
   if (params.num_learning_rate_warmup_epochs > 0) {
     const double steps = std::min(steps_per_epoch * params.num_learning_rate_warmup_epochs, kMaxSteps);

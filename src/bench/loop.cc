@@ -18,6 +18,7 @@
 #include "bench/output.h"
 #include "bench/progress.h"
 #include "bench/step_stats.h"
+#include "bench/strategy.h"
 #include "muster/error.h"
 
 namespace muster::bench {
@@ -104,7 +105,8 @@ bool BenchRun::PrepareUnlessInterrupted(const StepRunnerFactory& factory) {
 void BenchRun::Prepare(const StepRunnerFactory& factory) {
   const double start = clock_();
   console_.Print("Generating training model");
-  rate_ = MakeSchedule(params_, derived_.model, derived_.dataset.train_images, derived_.batch_size);
+  rate_ = MakeSchedule(params_, derived_.model, derived_.dataset.train_images, derived_.batch_size,
+                       SummedTowers(params_, own_));
   CheckSchedule(rate_);
   runner_ = factory({params_, own_, derived_});
   StopIfInterrupted();
@@ -290,7 +292,7 @@ BenchResult Run(const BenchParams& params, const OwnParams& own, const StepRunne
                 Surroundings surroundings) {
   CheckParams(params);
   const bool lacks_checkpoint = params.eval && !params.train_dir;
-  if (!lacks_checkpoint) CheckSupported(params);
+  if (!lacks_checkpoint) CheckSupported(params, own);
   const Derived derived = Derive(params);
   CheckOutputs(params, own);
   return BenchRun(params, own, derived, surroundings).Run(factory);

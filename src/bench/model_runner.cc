@@ -22,9 +22,8 @@ class ModelRunner final : public StepRunner {
   explicit ModelRunner(const RunnerRequest& request)
       : params_(request.params), own_(request.own), derived_(request.derived) {
     CheckInputFits();
-    built_ = BuildTrainGraph(params_, derived_, derived_.batch_size_per_device);
-    SessionOptions options;
-    options.intra_op_threads = IntraThreads(params_);
+    built_ = BuildTrainGraph(params_, own_, derived_, derived_.batch_size_per_device);
+    SessionOptions options = DeviceOptions();
     options.dump_passes_dir = own_.dump_passes.value_or("");
     session_ = std::make_unique<Session>(built_->graph.get(), options);
   }
@@ -32,12 +31,14 @@ class ModelRunner final : public StepRunner {
   PreparedRun Prepare() override {
     runner_ = session_->Prepare({built_->learning_rate}, built_->fetches, built_->targets);
     Check(runner_->stats().peak_bytes);
-    if (NanStops(params_, own_)) runner_->StopUnlessFinite(0);
+    // With several devices the loop sees the loss only after the update.
+    if (NanStops(params_, own_) && derived_.num_devices == 1) runner_->StopUnlessFinite(0);
     PreparedRun prepared;
     // What the program holds already: the graph, the plan and the machine code of its kernels.
     const ProcessMemory held = ReadProcessMemoryExactly();
     prepared.planned_peak_bytes = runner_->stats().peak_bytes + std::max<int64_t>(held.anonymous, 0) + std::max<int64_t>(held.shared, 0);
     session_->Initialize();
+    if (!built_->prefill.empty()) session_->Prepare({}, {}, built_->prefill)->Run();
     prepared.num_threads = session_->num_threads();
     prepared.libraries = Session::Libraries();
     return prepared;
@@ -50,7 +51,7 @@ class ModelRunner final : public StepRunner {
     StepResult result;
     result.loss = results[0].scalar<float>();
     if (results.size() == 3) {
-      const double batch = static_cast<double>(derived_.batch_size_per_device);
+      const double batch = static_cast<double>(derived_.batch_size);
       result.top_1_accuracy = results[1].scalar<float>() / batch;
       result.top_5_accuracy = results[2].scalar<float>() / batch;
     }
@@ -61,11 +62,19 @@ class ModelRunner final : public StepRunner {
   }
 
   std::string FirstNonFinite() override {
+    if (derived_.num_devices > 1) return "";  // the update has spoilt the weights already
     session_->set_step(last_step_);
     return train::FirstNonFinite(*session_, *built_->graph, built_->fetches[0], {}).value_or("");
   }
 
  private:
+  SessionOptions DeviceOptions() const {
+    SessionOptions options;
+    options.num_cpu_devices = static_cast<int>(derived_.num_devices);
+    options.intra_op_threads = IntraThreads(params_);
+    return options;
+  }
+
   // Images alone may be too large to even compile for.
   void CheckInputFits() const {
     const double bytes = static_cast<double>(derived_.batch_size_per_device) * static_cast<double>(BytesPerImage(derived_));
@@ -77,8 +86,8 @@ class ModelRunner final : public StepRunner {
   }
 
   int64_t PeakOf(int64_t batch) const {
-    auto smaller = BuildTrainGraph(params_, derived_, batch);
-    Session session(smaller->graph.get(), {.intra_op_threads = IntraThreads(params_)});
+    auto smaller = BuildTrainGraph(params_, own_, derived_, batch);
+    Session session(smaller->graph.get(), DeviceOptions());
     return session.Prepare({smaller->learning_rate}, smaller->fetches, smaller->targets)->stats().peak_bytes;
   }
 

@@ -173,6 +173,8 @@ struct BenchParams {
 struct OwnParams {
   std::optional<std::string> json;         // result file
   std::optional<bool> check_nan;           // unset: see NanStops in loop.h
+  std::string gradient_combine = "mean";              // of the towers' gradients: mean or sum
+  std::string batch_norm_statistics = "first_tower";  // whose batches move running averages: first_tower, mean
   std::optional<std::string> dump_passes;  // folder that gets the graph before and after each compiler pass
 
   friend bool operator==(const OwnParams&, const OwnParams&) = default;

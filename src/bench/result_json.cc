@@ -48,6 +48,8 @@ Json FlagsJson(const BenchParams& params, const OwnParams& own) {
   }
   flags["json"] = Optional(own.json);
   flags["check_nan"] = Optional(own.check_nan);
+  flags["gradient_combine"] = own.gradient_combine;
+  flags["batch_norm_statistics"] = own.batch_norm_statistics;
   flags["dump_passes"] = Optional(own.dump_passes);
   return flags;
 }

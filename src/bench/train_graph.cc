@@ -1,5 +1,8 @@
 #include "bench/train_graph.h"
 
+#include <fmt/format.h>
+
+#include "bench/strategy.h"
 #include "muster/models.h"
 #include "muster/ops.h"
 #include "muster/optimizer.h"
@@ -7,16 +10,31 @@
 namespace muster::bench {
 namespace {
 
-// Made once and kept, as the peer does: images are truncated normal with mean 127 and deviation 60, not scaled.
-Output SyntheticImages(const Scope& scope, const Shape& shape) {
+// Made once on each device and kept, as the peer does: images are truncated normal with mean 127 and deviation 60, not scaled.
+Output SyntheticImages(const Scope& scope, int tower, const Shape& shape) {
   Output noise = ops::TruncatedNormal(scope, DType::kFloat32, shape);
   Output scaled = ops::Mul(scope, noise, ops::Scalar<float>(scope, 60));
-  return ops::MakeVariable(scope, "gpu_cached_inputs", ops::Add(scope, scaled, ops::Scalar<float>(scope, 127)), false);
+  const std::string name = tower == 0 ? "gpu_cached_inputs" : fmt::format("gpu_cached_inputs_{}", tower);
+  return ops::MakeVariable(scope, name, ops::Add(scope, scaled, ops::Scalar<float>(scope, 127)), false);
 }
 
 // Drawn anew in every step, one class less than the model has.
 Output SyntheticLabels(const Scope& scope, int64_t batch, int num_classes) {
   return ops::RandomUniformInt(scope.Named("synthetic_labels"), DType::kInt32, Shape{batch}, 0, num_classes - 1);
+}
+
+// A tower of the zoo on synthetic data.
+TowerBuilder SyntheticTower(const BenchParams& params, const Derived& derived, int64_t batch) {
+  const Model& model = FindModel(derived.model.name, derived.dataset.name);
+  const int num_classes = FindDataset(derived.dataset.name).num_classes;
+  const bool forward_only = params.forward_only;
+  return [&model, num_classes, batch, forward_only](const Scope& scope, int tower, const TowerOptions& options) {
+    const Scope input = scope.WithoutName().WithName(fmt::format("tower_{}/input", tower));
+    const Output images = SyntheticImages(input, tower, Shape{batch, model.image_size, model.image_size, 3});
+    const Output labels = SyntheticLabels(input, batch, num_classes);
+    const auto build = forward_only ? BuildEvaluationTower : BuildTrainingTower;
+    return build(scope, model, images, labels, options);
+  };
 }
 
 std::unique_ptr<Optimizer> MakeOptimizer(const BenchParams& params, Output rate) {
@@ -27,10 +45,13 @@ std::unique_ptr<Optimizer> MakeOptimizer(const BenchParams& params, Output rate)
   return GradientDescentOptimizer(rate);
 }
 
-// Element by element, as --gradient_clip says.
-void ClipGradients(const Scope& scope, double limit, Tower* tower) {
-  for (Output& gradient : tower->gradients)
-    if (gradient.is_valid()) gradient = ops::ClipByValue(scope, gradient, -limit, limit);
+TowerOptions TowerOptionsOf(const BenchParams& params, const Derived& derived) {
+  TowerOptions options;
+  options.layers.data_format = params.data_format == "NCHW" ? DataFormat::kNCHW : DataFormat::kNHWC;
+  options.layers.phase_train = !params.forward_only;
+  options.num_classes = FindDataset(derived.dataset.name).num_classes;
+  options.weight_decay = {params.weight_decay, 1, params.single_l2_loss_op};
+  return options;
 }
 
 }  // namespace
@@ -40,39 +61,36 @@ int64_t BytesPerImage(const Derived& derived) {
   return size * size * 3 * static_cast<int64_t>(sizeof(float));
 }
 
-std::unique_ptr<TrainGraph> BuildTrainGraph(const BenchParams& params, const Derived& derived, int64_t batch) {
+std::unique_ptr<TrainGraph> BuildTrainGraph(const BenchParams& params, const OwnParams& own, const Derived& derived,
+                                            int64_t batch) {
+  return BuildTrainGraphOf(params, own, derived, SyntheticTower(params, derived, batch));
+}
+
+std::unique_ptr<TrainGraph> BuildTrainGraphOf(const BenchParams& params, const OwnParams& own, const Derived& derived,
+                                              const TowerBuilder& tower) {
   auto built = std::make_unique<TrainGraph>();
   built->graph = std::make_unique<Graph>();
   built->graph->set_seed(params.tf_random_seed);
-  Scope root(built->graph.get());
-  const Model& model = FindModel(derived.model.name, derived.dataset.name);
-  const int num_classes = FindDataset(derived.dataset.name).num_classes;
-
-  built->learning_rate = ops::Placeholder(root.Named("learning_rate"), DType::kFloat32, Shape{});
-  Scope tower_scope = root.WithName("tower_0");
-  Output images = SyntheticImages(tower_scope, Shape{batch, model.image_size, model.image_size, 3});
-  Output labels = SyntheticLabels(tower_scope, batch, num_classes);
-
-  TowerOptions options;
-  options.layers.data_format = params.data_format == "NCHW" ? DataFormat::kNCHW : DataFormat::kNHWC;
-  options.layers.phase_train = !params.forward_only;
-  options.num_classes = num_classes;
-  options.weight_decay = {params.weight_decay, 1, params.single_l2_loss_op};
-  Scope variables = tower_scope.WithVariableScope("v");
+  const Scope root(built->graph.get()), cpu = root.WithDevice("/cpu:0");
+  const StrategyOptions strategy = StrategyOf(params, own, derived);
+  const TowerOptions options = TowerOptionsOf(params, derived);
+  built->learning_rate = ops::Placeholder(cpu.Named("learning_rate"), DType::kFloat32, Shape{});
   if (params.forward_only) {
-    const Tower tower = BuildEvaluationTower(variables, model, images, labels, options);
+    built->towers = BuildForwardTowers(root, strategy, options, tower);
     // The peer's loss is a hard-coded 0 here.
-    built->fetches = {ops::Scalar<float>(root, 0), tower.top_1_correct, tower.top_5_correct};
+    built->fetches = {ops::Scalar<float>(cpu, 0), built->towers.top_1_correct, built->towers.top_5_correct};
     return built;
   }
-  Tower tower = BuildTrainingTower(variables, model, images, labels, options);
-  built->fetches = {params.loss_type_to_report == "base_loss" ? tower.base_loss : tower.total_loss};
+  const auto optimizer = [&] { return MakeOptimizer(params, built->learning_rate); };
+  built->towers = BuildTrainingTowers(root, strategy, options, tower, optimizer, GlobalStep(cpu));
+  const TowerSet& towers = built->towers;
+  built->fetches = {params.loss_type_to_report == "base_loss" ? towers.base_loss : towers.total_loss};
   if (params.print_training_accuracy) {
-    built->fetches.push_back(tower.top_1_correct);
-    built->fetches.push_back(tower.top_5_correct);
+    built->fetches.push_back(towers.top_1_correct);
+    built->fetches.push_back(towers.top_5_correct);
   }
-  if (params.gradient_clip) ClipGradients(root, *params.gradient_clip, &tower);
-  built->targets = {BuildTrainStep(root, tower, *MakeOptimizer(params, built->learning_rate), GlobalStep(root))};
+  built->targets = {towers.train_step};
+  if (towers.prefill != kNoNode) built->prefill = {towers.prefill};
   return built;
 }
 

@@ -4,22 +4,30 @@
 #include <vector>
 
 #include "bench/derived.h"
-#include "muster/graph.h"
+#include "muster/strategy.h"
 
 namespace muster::bench {
 
-// The graph of one benchmark step: synthetic images and labels, the model, its loss and its update.
+// The graph of one benchmark step: on each device a tower with its synthetic images and labels, the losses of all, and the
+// update.
 struct TrainGraph {
   std::unique_ptr<Graph> graph;
   Output learning_rate;             // fed: a float32 scalar
-  std::vector<Output> fetches;      // the reported loss; then, if wanted, the counts of top-1 and top-5
+  std::vector<Output> fetches;      // the reported loss; then, if wanted, the counts of top-1 and top-5, of all towers
   std::vector<NodeId> targets;      // the training step
+  std::vector<NodeId> prefill;      // to be run once after the first values
+  TowerSet towers;
 };
 
 // Bytes of one input image.
 int64_t BytesPerImage(const Derived& derived);
 
 // Builds it for "batch" images per device. Throws what the model's builder throws.
-std::unique_ptr<TrainGraph> BuildTrainGraph(const BenchParams& params, const Derived& derived, int64_t batch);
+std::unique_ptr<TrainGraph> BuildTrainGraph(const BenchParams& params, const OwnParams& own, const Derived& derived,
+                                            int64_t batch);
+
+// The same around towers of the caller's own: a model that is not in the zoo, with inputs of its own.
+std::unique_ptr<TrainGraph> BuildTrainGraphOf(const BenchParams& params, const OwnParams& own, const Derived& derived,
+                                              const TowerBuilder& tower);
 
 }  // namespace muster::bench

@@ -6,6 +6,13 @@ namespace {
 
 bool IsIdentity(OpKind kind) { return kind == OpKind::kIdentity || kind == OpKind::kStopGradient; }
 
+// An Identity on another device than its input is a stop on the way of a value, which its readers take it from. (A variable is
+// read where it lives, when its reader runs.)
+bool IsStop(const CompileGraph& graph, NodeId id) {
+  const Output input = graph.node(id).inputs[0];
+  return graph.device(id) != graph.device(input.node) && graph.VariableBehind(input) == kNoNode;
+}
+
 // A fetched variable must be copied at its place in the order of reads and updates: its memory goes on changing.
 void SnapshotFetchedVariables(CompileGraph& graph) {
   for (Output& fetch : graph.fetches) {
@@ -27,6 +34,7 @@ void ForwardIdentities(CompileGraph& graph) {
       graph.mutable_node(id).kind = OpKind::k_Snapshot;
       continue;
     }
+    if (IsStop(graph, id)) continue;
     const Output input = graph.node(id).inputs[0];
     graph.ReplaceUses({id, 0}, input);
     graph.MoveControlUses(id, input.node);

@@ -1,4 +1,7 @@
+#include <algorithm>
+#include <iterator>
 #include <map>
+#include <set>
 #include <tuple>
 
 #include <fmt/format.h>
@@ -13,6 +16,7 @@ class Partitioner {
   explicit Partitioner(CompileGraph& graph) : graph_(graph) {}
 
   std::vector<ChannelSpec> Run() {
+    DropFinalWaits();
     for (NodeId id : graph_.TopologicalOrder()) {
       for (size_t i = 0; i < graph_.node(id).inputs.size(); ++i)
         if (const Output value = graph_.node(id).inputs[i]; graph_.device(value.node) != graph_.device(id))
@@ -25,12 +29,37 @@ class Partitioner {
   }
 
  private:
+  // A NoOp that nothing waits for but others of its kind only names what must run: a step ends when all devices are through
+  // with it, so nobody needs to tell the NoOp what is done elsewhere.
+  void DropFinalWaits() {
+    std::set<NodeId> awaited;
+    const std::vector<NodeId> order = graph_.TopologicalOrder();
+    for (auto id = order.rbegin(); id != order.rend(); ++id) {
+      Node& node = graph_.mutable_node(*id);
+      if (node.kind != OpKind::kNoOp || awaited.count(*id) > 0) {
+        awaited.insert(node.control_inputs.begin(), node.control_inputs.end());
+        continue;
+      }
+      const auto is_elsewhere = [&](NodeId control) { return graph_.device(control) != graph_.device(*id); };
+      std::copy_if(node.control_inputs.begin(), node.control_inputs.end(), std::back_inserter(graph_.targets), is_elsewhere);
+      std::erase_if(node.control_inputs, is_elsewhere);
+    }
+  }
+
+  // A constant is there from the start on every device that reads it.
+  Output ConstantOn(int to, Output value, NodeId reader) {
+    const NodeId copy = graph_.Add(OpKind::kConst, graph_.node(value.node).name, {}, graph_.node(value.node).attrs, reader);
+    graph_.set_device(copy, to);
+    return {copy, 0};
+  }
+
   // The copy of a value on the reader's device: sent once, however many read it there.
   Output Received(Output value, NodeId reader) {
     const int to = graph_.device(reader);
     const std::vector<NodeId> after = graph_.ReadAfter(value, reader);
     Output& copy = received_[{value, to, after}];
     if (copy.is_valid()) return copy;
+    if (graph_.node(value.node).kind == OpKind::kConst) return copy = ConstantOn(to, value, reader);
     const int channel = static_cast<int>(channels_.size());
     const std::string name = fmt::format("edge_{}_{}", channel, graph_.node(value.node).name);
     channels_.push_back({name, graph_.desc(value), graph_.device(value.node), to});

@@ -11,15 +11,20 @@ Output ModelBuilder::ScaleOf(int64_t channels, bool trained) {
   return MakeVariable("gamma", dtype, {channels}, initializers::Ones(), true);
 }
 
+NodeId MoveAverage(const Scope& outer, Output moving, Output batch, double rate) {
+  const Scope scope = outer.WithName("AssignMovingAvg");
+  const Output difference = ops::Sub(scope, moving, batch);
+  const Output step = ops::Mul(scope, difference, ops::ScalarLike(scope.Named("decay"), rate, scope.dtype(moving)));
+  return ops::AssignSub(scope, moving, step).node;
+}
+
 void ModelBuilder::UpdateMovingAverage(Output moving, Output batch, double decay) {
   // TensorFlow keeps the decay as a float32 and subtracts it from one afterwards, in float64 models too.
   const double rate = 1.0 - static_cast<double>(static_cast<float>(decay));
-  const Scope scope = scope_.WithName("AssignMovingAvg");
-  const Output difference = ops::Sub(scope, moving, batch);
-  const Output step = ops::Mul(scope, difference, ops::ScalarLike(scope.Named("decay"), rate, scope.dtype(moving)));
-  const Output update = ops::AssignSub(scope, moving, step);
-  update_ops_.push_back(update.node);
-  scope_.graph()->AddUpdateOp(update.node);
+  if (options_.move_average) return options_.move_average(scope_, moving, batch, rate);
+  const NodeId update = MoveAverage(scope_, moving, batch, rate);
+  update_ops_.push_back(update);
+  scope_.graph()->AddUpdateOp(update);
 }
 
 Output ModelBuilder::BatchNorm(Output x, const BatchNormConfig& config) {

@@ -2,11 +2,11 @@
 
 #include <gtest/gtest.h>
 
-#include "bench/all_reduce_spec.h"
 #include "bench/flags.h"
 #include "bench/later.h"
 #include "bench/peer_models.h"
 #include "muster/error.h"
+#include "muster/exchange.h"
 
 namespace muster::bench {
 namespace {
@@ -125,15 +125,27 @@ INSTANTIATE_TEST_SUITE_P(
         Case{{"--variable_update=distributed_all_reduce"},
              "--variable_update=distributed_all_reduce needs --all_reduce_spec"},
         Case{{"--all_reduce_spec=xring:2k"},
-             "flag --all_reduce_spec=xring:2k: expected ALGORITHM or ALGORITHM:LIMIT:ALGORITHM and so on"},
-        Case{{"--all_reduce_spec=pscpu:two:xring"}, "flag --all_reduce_spec=pscpu:two:xring: 'two' is not a size"},
-        Case{{"--all_reduce_spec=pscpu#x"}, "flag --all_reduce_spec=pscpu#x: 'x' is not a number of shards"},
+             "flag --all_reduce_spec=xring:2k: at character 9: expected ALGORITHM or ALGORITHM:LIMIT:ALGORITHM and so on, but an algorithm "
+             "is missing"},
+        Case{{"--all_reduce_spec=pscpu:two:xring"}, "flag --all_reduce_spec=pscpu:two:xring: at character 7: 'two' is not a size (digits, then K, M, G or T if you like)"},
+        Case{{"--all_reduce_spec=pscpu#x"}, "flag --all_reduce_spec=pscpu#x: at character 7: 'x' is not a number of shards"},
         Case{{"--all_reduce_spec=tree"},
-             "flag --all_reduce_spec=tree: unknown algorithm 'tree'; there are nccl, nccl/xring, nccl/rechd, "
+             "flag --all_reduce_spec=tree: at character 1: unknown algorithm 'tree'; there are nccl, nccl/xring, nccl/rechd, "
              "nccl/pscpu, "
              "xring, pscpu, psgpu, pscpu/pscpu, collective"},
         Case{{"--all_reduce_spec=pscpu#2/pscpu"},
-             "flag --all_reduce_spec=pscpu#2/pscpu: '2/pscpu' is not a number of shards"}));
+             "flag --all_reduce_spec=pscpu#2/pscpu: at character 7: '2/pscpu' is not a number of shards"},
+        Case{{"--variable_update=replicated", "--all_reduce_spec=psgpu#3", "--num_gpus=2"},
+             "flag --all_reduce_spec: psgpu#3 needs 3 devices, but there are 2"},
+        Case{{"--variable_update=replicated", "--all_reduce_spec=xring#2"},
+             "flag --all_reduce_spec: xring#2 needs 2 devices, but there is 1"},
+        Case{{"--variable_update=replicated", "--all_reduce_spec=collective"},
+             "collective in --all_reduce_spec needs --variable_update=collective_all_reduce"},
+        Case{{"--gpu_indices=1,x", "--num_gpus=2"},
+             "flag --gpu_indices=1,x: at character 3: 'x' is not a device number"},
+        Case{{"--gpu_indices=1,1", "--num_gpus=2"},
+             "flag --gpu_indices=1,1: must name each of the devices 0 to 1 once"}));
+
 
 INSTANTIATE_TEST_SUITE_P(
     Optimizers, Refused,
@@ -165,6 +177,13 @@ TEST(NoEffectNote, NamesFlagsThatTheRestOfTheRequestLeavesWithoutEffect) {
   EXPECT_EQ(note({"--resnet_base_lr=1", "--model=resnet50"}), "");
   EXPECT_EQ(note({"--momentum=0.5", "--adam_beta1=0.5", "--rmsprop_decay=0.5", "--optimizer=adam"}),
             "without effect: --momentum (with --optimizer=adam), --rmsprop_decay (with --optimizer=adam)");
+  EXPECT_EQ(note({"--all_reduce_spec=xring", "--num_gpus=2"}),
+            "without effect: --all_reduce_spec (with --variable_update=parameter_server)");
+  EXPECT_EQ(note({"--all_reduce_spec=xring", "--num_gpus=2", "--variable_update=replicated"}), "");
+  EXPECT_EQ(note({"--gradient_repacking=2", "--variable_update=replicated"}),
+            "without effect: --gradient_repacking (with one device)");
+  EXPECT_EQ(note({"--agg_small_grads_max_bytes=9", "--num_gpus=2", "--variable_update=replicated"}),
+            "without effect: --agg_small_grads_max_bytes (without --all_reduce_spec)");
 }
 
 INSTANTIATE_TEST_SUITE_P(

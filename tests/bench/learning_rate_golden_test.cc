@@ -5,6 +5,7 @@
 #include "bench/learning_rate.h"
 #include "bench/param_table.h"
 #include "bench/peer_models.h"
+#include "bench/strategy.h"
 #include "muster/error.h"
 #include "tests/testing/golden.h"
 
@@ -12,6 +13,8 @@ namespace muster::bench {
 namespace {
 
 constexpr double kRelative = 1e-6;  // README of the golden values
+
+const OwnParams kSum = {.gradient_combine = "sum"};  // as tf_cnn_benchmarks' replicated mode
 
 void ExpectSamples(const Schedule& rate, const nlohmann::json& samples, const std::string& what) {
   for (const nlohmann::json& sample : samples) {
@@ -38,7 +41,7 @@ TEST(GoldenLearningRate, FlagsGiveThePeersScheduleAtEveryBoundary) {
   for (const nlohmann::json& entry : golden.at("benchmark_flags")) {
     const BenchParams params = ParamsFrom(entry.at("flags"));
     const Model& model = FindBenchModel(params.model, params.data_name.value_or("imagenet"));
-    const Schedule rate = MakeSchedule(params, model, entry.at("train_images"), entry.at("images_per_global_step"));
+    const Schedule rate = MakeSchedule(params, model, entry.at("train_images"), entry.at("images_per_global_step"), SummedTowers(params, kSum));
     ExpectSamples(rate, entry.at("samples"), entry.at("flags").dump());
   }
 }
@@ -50,7 +53,7 @@ TEST(GoldenLearningRate, EveryModelsOwnScheduleIsThePeers) {
     for (const Model& model : Models()) {
       if (model.name != entry.at("model") || model.dataset != entry.at("dataset")) continue;
       ExpectSamples(MakeSchedule(BenchParams{}, model, entry.at("train_images"),
-                                 entry.at("learning_rate_samples_images_per_step")),
+                                 entry.at("learning_rate_samples_images_per_step"), 1),
                     entry.at("learning_rate_samples"), model.name);
     }
   }
@@ -58,7 +61,7 @@ TEST(GoldenLearningRate, EveryModelsOwnScheduleIsThePeers) {
 
 std::string ErrorOf(const BenchParams& params) {
   try {
-    MakeSchedule(params, FindBenchModel("trivial", "imagenet"), 1281167, 32);
+    MakeSchedule(params, FindBenchModel("trivial", "imagenet"), 1281167, 32, 1);
   } catch (const Error& error) {
     return error.what();
   }
@@ -108,12 +111,22 @@ TEST(LearningRate, ResnetBaseRateScalesWithTheBatch) {
     params.variable_update = mode;
     params.num_gpus = gpus;
     const int64_t after_warmup = 6 * 1281167 / images;
-    return static_cast<float>(RateAt(MakeSchedule(params, resnet, 1281167, images), after_warmup));
+    return static_cast<float>(RateAt(MakeSchedule(params, resnet, 1281167, images, SummedTowers(params, kSum)), after_warmup));
   };
   EXPECT_FLOAT_EQ(top_rate(128, "parameter_server", 1), 0.064f);
   EXPECT_FLOAT_EQ(top_rate(2048, "replicated", 8), 0.128f);
   EXPECT_FLOAT_EQ(top_rate(512, "parameter_server", 2), 0.256f);
   EXPECT_FLOAT_EQ(top_rate(13, "replicated", 2), 0.00325f);
+}
+
+TEST(LearningRate, OnlyASumOfGradientsDividesTheResnetRate) {
+  BenchParams params;
+  params.variable_update = "replicated";
+  params.num_gpus = 8;
+  EXPECT_EQ(SummedTowers(params, kSum), 8);
+  EXPECT_EQ(SummedTowers(params, OwnParams{}), 1) << "a mean needs no smaller rate";
+  params.variable_update = "parameter_server";
+  EXPECT_EQ(SummedTowers(params, kSum), 1) << "tf_cnn_benchmarks divides in replicated mode only";
 }
 
 }  // namespace

@@ -1,0 +1,64 @@
+#include "bench/strategy.h"
+
+#include <charconv>
+
+namespace muster::bench {
+namespace {
+
+bool IsCpu(const std::string& device) { return device == "cpu" || device == "CPU"; }
+
+// "1,0,2" was checked; "" leaves the order as it is.
+std::vector<int> NumbersIn(const std::string& list) {
+  std::vector<int> numbers;
+  const char* at = list.data();
+  const char* const end = at + list.size();
+  while (at < end) {
+    int number = 0;
+    at = std::from_chars(at, end, number).ptr;
+    numbers.push_back(number);
+    while (at < end && (*at == ',' || *at == ' ')) ++at;
+  }
+  return numbers;
+}
+
+ExchangeOptions ExchangeOf(const BenchParams& params) {
+  ExchangeOptions exchange;
+  if (!params.all_reduce_spec.value_or("").empty()) exchange.all_reduce_spec = ParseAllReduceSpec(*params.all_reduce_spec);
+  exchange.hierarchical_copy = params.hierarchical_copy;
+  exchange.network_topology = params.network_topology == "gcp_v100" ? NetworkTopology::kGcpV100 : NetworkTopology::kDgx1;
+  exchange.sum_on_cpu = IsCpu(params.local_parameter_device);
+  exchange.gradient_repacking = params.gradient_repacking;
+  exchange.relaxed = params.variable_consistency == "relaxed";
+  exchange.agg_small_grads_max_bytes = params.agg_small_grads_max_bytes;
+  exchange.agg_small_grads_max_group = params.agg_small_grads_max_group;
+  exchange.ring_order = NumbersIn(params.gpu_indices);
+  return exchange;
+}
+
+}  // namespace
+
+bool IsReplicated(const BenchParams& params) {
+  const std::string& mode = params.variable_update;
+  return mode == "replicated" || mode == "distributed_all_reduce" || mode == "collective_all_reduce";
+}
+
+StrategyOptions StrategyOf(const BenchParams& params, const OwnParams& own, const Derived& derived) {
+  StrategyOptions strategy;
+  if (IsReplicated(params)) strategy.variable_update = VariableUpdate::kReplicated;
+  if (params.variable_update == "independent") strategy.variable_update = VariableUpdate::kIndependent;
+  strategy.tower_devices = derived.devices;
+  if (IsCpu(params.local_parameter_device)) strategy.parameter_device = "/cpu:0";
+  strategy.combine = own.gradient_combine == "sum" ? GradientCombine::kSum : GradientCombine::kMean;
+  if (own.batch_norm_statistics == "mean") strategy.batch_norm_statistics = BatchNormStatistics::kMean;
+  strategy.staged_variables = params.staged_vars && !params.forward_only;
+  strategy.gradient_clip = params.gradient_clip;
+  strategy.exchange = ExchangeOf(params);
+  return strategy;
+}
+
+int SummedTowers(const BenchParams& params, const OwnParams& own) {
+  const bool sums = params.variable_update == "replicated" && own.gradient_combine == "sum";
+  return sums ? static_cast<int>(params.num_gpus) : 1;
+}
+
+}  // namespace muster::bench

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <vector>
+
+#include "muster/strategy.h"
+#include "train/strategy/exchange.h"
+#include "train/strategy/tower_variables.h"
+
+namespace muster::train {
+
+// From the towers' gradients to updated variables.
+struct Updates {
+  std::vector<NodeId> step;     // what a training step runs
+  std::vector<NodeId> prefill;  // what one run before the first step does (staged variables)
+};
+
+// Variables that towers share: gradients meet where each variable lives, and are applied there once.
+Updates UpdateShared(const Scope& scope, const StrategyOptions& strategy, const TowerVariables& variables,
+                     const std::vector<Tower>& towers, const OptimizerFactory& make_optimizer);
+
+// Copies: gradients are exchanged unless the towers are independent, and every tower updates its own.
+Updates UpdateCopies(const Scope& scope, const StrategyOptions& strategy, const std::vector<Tower>& towers,
+                     const OptimizerFactory& make_optimizer);
+
+// What a sum over the towers is multiplied by.
+double ScaleOf(const StrategyOptions& strategy);
+
+// The towers' gradients of variable number "index", zeros where a tower has none; empty if no tower has one.
+Parts GradientParts(const Scope& scope, const StrategyOptions& strategy, const std::vector<Tower>& towers, size_t index);
+
+}  // namespace muster::train

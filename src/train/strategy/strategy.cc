@@ -1,0 +1,198 @@
+#include "muster/strategy.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "muster/error.h"
+#include "muster/ops/math.h"
+#include "muster/ops/state.h"
+#include "train/strategy/combine.h"
+
+namespace muster {
+namespace {
+
+using train::Parts;
+using train::TowerVariables;
+using train::Updates;
+
+// What the towers' batch-norm layers want to do to running averages, by tower, in the order of the layers.
+struct BatchStatistic {
+  Scope scope;
+  Output moving, batch;
+  double rate;
+};
+
+class TowerSetBuilder {
+ public:
+  TowerSetBuilder(const Scope& root, const StrategyOptions& strategy, const TowerOptions& options, const TowerBuilder& build)
+      : root_(root), strategy_(strategy), options_(options), build_(build), variables_(strategy_), statistics_(strategy.tower_devices.size()) {
+    Check();
+  }
+
+  TowerSet Training(const OptimizerFactory& make_optimizer, Output global_step) {
+    BuildTowers();
+    Report();
+    const Scope scope = root_.WithoutDevice();
+    const bool shared = strategy_.variable_update == VariableUpdate::kParameterServer;
+    Updates updates = shared ? train::UpdateShared(scope, strategy_, variables_, set_.towers, make_optimizer)
+                             : train::UpdateCopies(scope, strategy_, set_.towers, make_optimizer);
+    for (const Tower& tower : set_.towers)
+      updates.step.insert(updates.step.end(), tower.update_ops.begin(), tower.update_ops.end());
+    MoveAveragesTogether(&updates);
+    if (global_step.is_valid()) updates.step.push_back(Advance(scope, global_step));
+    set_.train_step = ops::Group(scope.Named("train_step"), updates.step);
+    if (!updates.prefill.empty()) set_.prefill = ops::Group(scope.Named("prefill"), updates.prefill);
+    return std::move(set_);
+  }
+
+  TowerSet Forward() {
+    BuildTowers();
+    Report();
+    return std::move(set_);
+  }
+
+ private:
+  void Check() const {
+    if (strategy_.num_towers() < 1) throw InvalidArgument("a strategy needs at least one tower");
+    if (strategy_.staged_variables && strategy_.variable_update != VariableUpdate::kParameterServer)
+      throw InvalidArgument("staged variables need variables that the towers share (parameter_server)");
+    CheckAllReduceSpec(strategy_.exchange.all_reduce_spec, strategy_.num_towers(), static_cast<int>(strategy_.cpus().size()));
+    if (strategy_.exchange.network_topology == NetworkTopology::kGcpV100 && strategy_.exchange.hierarchical_copy &&
+        strategy_.num_towers() != 8)
+      throw InvalidArgument(fmt::format("the gcp_v100 topology has 8 devices, not {}", strategy_.num_towers()));
+  }
+
+  void BuildTowers() {
+    for (int t = 0; t < strategy_.num_towers(); ++t) {
+      const Scope scope = root_.WithName(fmt::format("tower_{}", t)).WithDevice(strategy_.tower_devices[static_cast<size_t>(t)]);
+      set_.towers.push_back(build_(scope.WithVariableScope(variables_.ScopeName(t)), t, OptionsOf(t)));
+      const Tower &tower = set_.towers.back(), &first = set_.towers[0];
+      if (tower.variables.size() != first.variables.size() || tower.gradients.size() != first.gradients.size())
+        throw InvalidArgument(fmt::format("tower {} has {} variables, tower 0 has {}: all must be built alike", t,
+                                          tower.variables.size(), first.variables.size()));
+    }
+  }
+
+  TowerOptions OptionsOf(int tower) {
+    TowerOptions options = options_;
+    options.layers.get_variable = variables_.GetterOf(tower);
+    options.weight_decay = DecayOf(tower);
+    if (strategy_.batch_norm_statistics == BatchNormStatistics::kFirstTower) {
+      options.layers.update_moving_averages = options.layers.update_moving_averages && tower == 0;
+    } else if (strategy_.variable_update != VariableUpdate::kIndependent && strategy_.num_towers() > 1) {
+      options.layers.move_average = [this, tower](const Scope& scope, Output moving, Output batch, double rate) {
+        statistics_[static_cast<size_t>(tower)].push_back({scope, moving, batch, rate});
+      };
+    }
+    return options;
+  }
+
+  WeightDecay DecayOf(int tower) const {
+    WeightDecay decay = options_.weight_decay;
+    const bool each_its_own =
+        strategy_.variable_update == VariableUpdate::kIndependent && strategy_.combine == GradientCombine::kMean;
+    decay.num_towers = each_its_own ? 1 : strategy_.num_towers();
+    if (!each_its_own && tower != strategy_.num_towers() - 1) decay.rate = 0;
+    return decay;
+  }
+
+  // Losses and counts of all towers.
+  void Report() {
+    const Scope scope = root_.WithName("report").WithDevice("/cpu:0");
+    const auto over_towers = [&](Output Tower::*member, double scale) {
+      Parts parts;
+      for (const Tower& tower : set_.towers) parts.push_back(tower.*member);
+      if (!std::all_of(parts.begin(), parts.end(), [](Output o) { return o.is_valid(); })) return Output{};
+      return parts.size() == 1 ? parts[0] : train::ScaledSum(scope, parts, scale);
+    };
+    const double mean = 1.0 / strategy_.num_towers();
+    set_.base_loss = over_towers(&Tower::base_loss, mean);
+    set_.total_loss = over_towers(&Tower::total_loss, mean);
+    set_.top_1_correct = over_towers(&Tower::top_1_correct, 1);
+    set_.top_5_correct = over_towers(&Tower::top_5_correct, 1);
+  }
+
+  // Moves every running average once, by the mean of the towers' statistics.
+  void MoveAveragesTogether(Updates* updates) {
+    for (size_t i = 0; i < statistics_[0].size(); ++i) {
+      Parts batches;
+      for (const auto& of_tower : statistics_) batches.push_back(of_tower[i].batch);
+      const Output mean = train::ScaledSum(statistics_[0][i].scope, batches, 1.0 / strategy_.num_towers());
+      std::vector<Output> moved;
+      for (const auto& of_tower : statistics_) {
+        const BatchStatistic& s = of_tower[i];
+        if (std::find(moved.begin(), moved.end(), s.moving) != moved.end()) continue;
+        moved.push_back(s.moving);
+        updates->step.push_back(MoveAverage(s.scope.ColocatedWith(s.moving.node), s.moving, mean, s.rate));
+      }
+    }
+  }
+
+  // Needs to wait for nothing: whoever reads the counter in this step reads it as it was.
+  static NodeId Advance(const Scope& scope, Output global_step) {
+    const Scope beside = scope.ColocatedWith(global_step.node);
+    return ops::AssignAdd(beside, global_step, ops::ScalarLike(beside.Named("one"), 1, scope.dtype(global_step))).node;
+  }
+
+  const Scope root_;
+  const StrategyOptions strategy_;
+  const TowerOptions options_;
+  const TowerBuilder& build_;
+  TowerVariables variables_;
+  std::vector<std::vector<BatchStatistic>> statistics_;
+  TowerSet set_;
+};
+
+}  // namespace
+
+std::vector<std::string> StrategyOptions::cpus() const {
+  const auto is_cpu = [](const std::string& device) { return DeviceName::Parse(device).type == "CPU"; };
+  return std::all_of(tower_devices.begin(), tower_devices.end(), is_cpu) ? tower_devices : std::vector<std::string>{"/cpu:0"};
+}
+
+TowerSet BuildTrainingTowers(const Scope& root, const StrategyOptions& strategy, const TowerOptions& options,
+                             const TowerBuilder& build, const OptimizerFactory& make_optimizer, Output global_step) {
+  return TowerSetBuilder(root, strategy, options, build).Training(make_optimizer, global_step);
+}
+
+TowerSet BuildForwardTowers(const Scope& root, const StrategyOptions& strategy, const TowerOptions& options,
+                            const TowerBuilder& build) {
+  StrategyOptions forward = strategy;
+  forward.staged_variables = false;
+  return TowerSetBuilder(root, forward, options, build).Forward();
+}
+
+std::vector<GradientAndVariable> AverageGradients(const Scope& scope,
+                                                  const std::vector<std::vector<GradientAndVariable>>& towers) {
+  std::vector<GradientAndVariable> averaged;
+  for (size_t i = 0; !towers.empty() && i < towers[0].size(); ++i) {
+    const Variable variable = towers[0][i].variable;
+    Parts parts;
+    for (const auto& tower : towers) {
+      if (tower.size() != towers[0].size() || !(tower[i].variable.ref == variable.ref))
+        throw InvalidArgument("the towers' lists of gradients must name the same variables in the same order");
+      if (tower[i].gradient.is_valid()) parts.push_back(tower[i].gradient);
+    }
+    const Scope beside = scope.WithName("average").ColocatedWith(variable.ref.node);
+    averaged.push_back({parts.empty() ? Output{} : train::ScaledSum(beside, parts, 1.0 / static_cast<double>(towers.size())), variable});
+  }
+  return averaged;
+}
+
+std::vector<Variable> SavedVariables(const Graph& graph, VariableUpdate variable_update) {
+  const auto is_saved = [&](const std::string& name) {
+    if (name.starts_with("staged/") || name.starts_with("delayed_gradients/") || name.starts_with("gpu_cached_inputs")) return false;
+    // A later copy: "v1/…", "v12/…".
+    const size_t slash = name.find('/');
+    const bool is_copy = slash != std::string::npos && slash > 1 && name[0] == 'v' &&
+                         std::all_of(name.begin() + 1, name.begin() + static_cast<long>(slash), [](char c) { return c >= '0' && c <= '9'; });
+    return variable_update != VariableUpdate::kReplicated || !is_copy || name.starts_with("v0/");
+  };
+  std::vector<Variable> saved;
+  for (const VariableInfo& info : graph.variables())
+    if (is_saved(info.name)) saved.push_back({info.ref, info.initializer});
+  return saved;
+}
+
+}  // namespace muster
