@@ -58,7 +58,7 @@ using Columns = std::vector<std::vector<ColumnLayer>>;
 // Adds what moves a running average of batch norm by "rate" towards the statistic of a batch; MoveAverage, or what a strategy
 // does in its place.
 using MovingAverageUpdater = std::function<void(const Scope& scope, Output moving, Output batch, double rate)>;
-// moving -= rate (moving - batch); returns the node of the assignment.
+// moving -= rate (moving - batch), on the device of "moving"; returns the node of the assignment.
 NodeId MoveAverage(const Scope& scope, Output moving, Output batch, double rate);
 
 struct BuilderOptions {

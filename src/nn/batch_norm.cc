@@ -12,7 +12,8 @@ Output ModelBuilder::ScaleOf(int64_t channels, bool trained) {
 }
 
 NodeId MoveAverage(const Scope& outer, Output moving, Output batch, double rate) {
-  const Scope scope = outer.WithName("AssignMovingAvg");
+  // Where the average lives, which may be another device than the batch's.
+  const Scope scope = outer.WithName("AssignMovingAvg").ColocatedWith(moving.node);
   const Output difference = ops::Sub(scope, moving, batch);
   const Output step = ops::Mul(scope, difference, ops::ScalarLike(scope.Named("decay"), rate, scope.dtype(moving)));
   return ops::AssignSub(scope, moving, step).node;

@@ -11,7 +11,7 @@
 namespace muster::bench {
 namespace {
 
-constexpr int kImages = 16;
+constexpr int kBatchesOfData = 4;  // then the images begin anew
 
 // A tower that the user brings: its images are fed.
 TowerBuilder TwoScalarTower(int64_t batch, std::vector<Output>* images) {
@@ -36,7 +36,7 @@ std::vector<Tensor> FeedsOf(int64_t k, float rate, int64_t towers, int64_t batch
   for (int64_t t = 0; t < towers; ++t) {
     Tensor images(DType::kFloat32, {batch});
     for (int64_t i = 0; i < batch; ++i)
-      images.data<float>()[static_cast<size_t>(i)] = static_cast<float>((k * towers * batch + i * towers + t) % kImages - 1);
+      images.data<float>()[static_cast<size_t>(i)] = static_cast<float>((k % kBatchesOfData * batch + i) * towers + t - 1);
     feeds.push_back(images);
   }
   return feeds;

@@ -132,7 +132,7 @@ std::vector<double> ByHand(int64_t towers, int64_t batch, double rate, double de
     for (int64_t c = 0; c < copies; ++c) {
       double mean = 0;
       for (int64_t i = 0; i < images; ++i)
-        mean += static_cast<double>((step * towers * batch + i * copies + c) % 16 - 1) / static_cast<double>(images);
+        mean += static_cast<double>(step * towers * batch + i * copies + c - 1) / static_cast<double>(images);
       double &x = a[static_cast<size_t>(c)], &y = b[static_cast<size_t>(c)];
       loss += (mean * x * y + decay * (x * x + y * y) / 2) / static_cast<double>(copies);
       const double dx = mean * y + decay * x, dy = mean * x + decay * y;

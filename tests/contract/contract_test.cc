@@ -56,11 +56,14 @@ std::string RecordedOutput(const nlohmann::json& entry) {
   return entry.contains("stdout") ? ReadFile(GoldenFile(entry.at("stdout"))) : "";
 }
 
-// One-device runs on synthetic data that end well.
+// Runs of one process on synthetic data that end well.
 const std::vector<std::string>& Runs() {
   static const std::vector<std::string> names = {"default_trivial",       "display_every", "training_accuracy",
                                                  "cifar_resnet_momentum", "num_epochs",    "forward_only",
-                                                 "forward_only_freeze",   "ewma",          "benchmark_log"};
+                                                 "forward_only_freeze",   "ewma",          "benchmark_log",
+                                                 "staged_vars",           "two_towers_parameter_server",
+                                                 "two_towers_replicated", "two_towers_replicated_pscpu",
+                                                 "two_towers_independent"};
   return names;
 }
 

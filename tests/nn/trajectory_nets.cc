@@ -37,9 +37,10 @@ struct Net {
   void Move(Output average, Output batch) const {
     // The decay is a float32, as in TensorFlow.
     const double rate = 1.0 - static_cast<double>(static_cast<float>(decay));
+    const Scope beside = scope.ColocatedWith(average.node);
     const Output step =
-        ops::Mul(scope, ops::Sub(scope, average, batch), ops::ScalarLike(scope, rate, scope.dtype(average)));
-    updates->push_back(ops::AssignSub(scope, average, step).node);
+        ops::Mul(beside, ops::Sub(beside, average, batch), ops::ScalarLike(beside, rate, scope.dtype(average)));
+    updates->push_back(ops::AssignSub(beside, average, step).node);
   }
 
   Output Norm(Output x, const std::string& name) const {
@@ -109,13 +110,14 @@ Output Inception(const Net& net, Output x) {
 
 }  // namespace
 
-TrajectoryVariables::TrajectoryVariables(const Scope& scope, DType dtype, const nlohmann::json& listed) {
+TrajectoryVariables::TrajectoryVariables(const Scope& scope, DType dtype, const nlohmann::json& listed,
+                                         const VariableGetter& get) {
   for (const auto& row : listed) {
     const std::string name = row["name"];
     const std::vector<int64_t> dims = row["shape"];
     const bool trainable = row["trainable"];
-    const Variable variable =
-        GetVariable(scope, {name, dtype, Shape(std::span<const int64_t>(dims)), initializers::Zeros(), trainable});
+    const VariableSpec spec{name, dtype, Shape(std::span<const int64_t>(dims)), initializers::Zeros(), trainable};
+    const Variable variable = get ? get(scope, spec) : GetVariable(scope, spec);
     by_name_[name] = variable;
     if (trainable) trainable_.push_back(variable);
     if (trainable && name.find("/gamma") == name.npos && name.find("/beta") == name.npos) decayed_.push_back(variable);

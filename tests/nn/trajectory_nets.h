@@ -11,10 +11,10 @@
 
 namespace muster::testing {
 
-// The variables of a run of golden/trajectories/index.json, made in its order with zeros.
+// The variables of a run of golden/trajectories/index.json, made in its order with zeros, by "get" if it is given.
 class TrajectoryVariables {
  public:
-  TrajectoryVariables(const Scope& scope, DType dtype, const nlohmann::json& listed);
+  TrajectoryVariables(const Scope& scope, DType dtype, const nlohmann::json& listed, const VariableGetter& get = {});
 
   const Variable& operator[](const std::string& name) const { return by_name_.at(name); }
   const std::map<std::string, Variable>& all() const { return by_name_; }

@@ -124,7 +124,7 @@ class TowerSetBuilder {
         const BatchStatistic& s = of_tower[i];
         if (std::find(moved.begin(), moved.end(), s.moving) != moved.end()) continue;
         moved.push_back(s.moving);
-        updates->step.push_back(MoveAverage(s.scope.ColocatedWith(s.moving.node), s.moving, mean, s.rate));
+        updates->step.push_back(MoveAverage(s.scope, s.moving, mean, s.rate));
       }
     }
   }
