@@ -35,11 +35,12 @@ struct PlanStats {
   std::map<std::string, int> steps_by_op;
 };
 
-// Where the time of one replay went, in seconds.
+// Where the time of one replay went, in seconds. With several devices: feeds, and then the device that computes longest.
 struct StepTimes {
-  double input = 0;    // copying feeds
-  double compute = 0;  // forward and backward
-  double update = 0;   // variables
+  double input = 0;     // copying feeds
+  double compute = 0;   // forward and backward
+  double exchange = 0;  // exposed: waiting for values of other devices, or copying to them, instead of computing
+  double update = 0;    // variables
 };
 
 }  // namespace muster

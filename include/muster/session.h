@@ -10,6 +10,7 @@
 #include "muster/plan_stats.h"
 #include "muster/plan_summary.h"
 #include "muster/soft_placement.h"
+#include "muster/timeline.h"
 
 namespace muster {
 
@@ -36,6 +37,8 @@ class Runner {
   virtual ~Runner() = default;
   // Replays the plan: feeds in the order given to Prepare, results in the order of its fetches.
   virtual std::vector<Tensor> Run(const std::vector<Tensor>& feeds = {}) = 0;
+  // The same with a stamp before and after every step, which makes it a little slower.
+  virtual std::vector<Tensor> RunTraced(const std::vector<Tensor>& feeds, Timeline* timeline) = 0;
   virtual const PlanStats& stats() const = 0;
   // The times of the last Run.
   virtual const StepTimes& times() const = 0;

@@ -9,10 +9,6 @@
 
 namespace muster::bench {
 
-double SteadySeconds() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-
 StandardConsole::StandardConsole(std::string prefix)
     : prefix_(std::move(prefix)), terminal_(::isatty(STDERR_FILENO) == 1) {}
 

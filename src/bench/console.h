@@ -34,7 +34,4 @@ class StandardConsole : public Console {
   double last_progress_ = 0;  // seconds, steady clock
 };
 
-// Seconds on a clock that never jumps.
-double SteadySeconds();
-
 }  // namespace muster::bench

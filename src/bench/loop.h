@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "base/clock.h"
 #include "bench/console.h"
 #include "bench/derived.h"
 #include "bench/result_json.h"

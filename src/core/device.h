@@ -56,6 +56,8 @@ class Stream {
   virtual void Wait(Event* event) = 0;
   // Blocks until all work is done. Throws the first error since the last call, and forgets it.
   virtual void Synchronize() = 0;
+  // Writes SteadySeconds() (base/clock.h) to "seconds" when everything enqueued before is done. Valid once the stream is idle.
+  virtual void Stamp(double* seconds) = 0;
   // Copies within the device, between devices, or between one and the host.
   virtual void Copy(void* to, const void* from, size_t bytes) = 0;
   // Fills with zeros.

@@ -23,8 +23,7 @@ int64_t WindowSize(const Node& node) {
   return attrs.ksize[0] * attrs.ksize[1];
 }
 
-int64_t MatMulMultiplyAdds(const Graph& graph, const Node& node) {
-  const Shape& a = graph.shape(node.inputs[0]);
+int64_t MatMulMultiplyAdds(const Node& node, const Shape& a) {
   return OutputElements(node) * a[node.attr<MatMulAttrs>().transpose_a ? 0 : 1];
 }
 
@@ -58,22 +57,28 @@ void AddTo(const Graph& graph, const Node& node, LayerSummary* row) {
 }  // namespace
 
 int64_t MultiplyAdds(const Graph& graph, const Node& node) {
+  std::vector<Shape> inputs;
+  for (Output input : node.inputs) inputs.push_back(graph.shape(input));
+  return MultiplyAdds(node, inputs);
+}
+
+int64_t MultiplyAdds(const Node& node, const std::vector<Shape>& inputs) {
   switch (node.kind) {
     case OpKind::kMatMul:
     case OpKind::k_FusedMatMul:
-      return MatMulMultiplyAdds(graph, node);
+      return MatMulMultiplyAdds(node, inputs[0]);
     case OpKind::kConv2D:
     case OpKind::k_FusedConv2D:
     case OpKind::kDepthwiseConv2dNative:
-      return ConvMultiplyAdds(node.outputs[0].shape, graph.shape(node.inputs[1]), node.attr<ConvAttrs>().data_format);
+      return ConvMultiplyAdds(node.outputs[0].shape, inputs[1], node.attr<ConvAttrs>().data_format);
     case OpKind::kConv2DBackpropInput:  // (filter, dy)
     case OpKind::kDepthwiseConv2dNativeBackpropInput:
-      return ConvMultiplyAdds(graph.shape(node.inputs[1]), graph.shape(node.inputs[0]),
+      return ConvMultiplyAdds(inputs[1], inputs[0],
                               node.attr<ConvAttrs>().data_format);
     case OpKind::kConv2DBackpropFilter:  // (x, dy)
     case OpKind::k_FusedConv2DBackpropFilter:
     case OpKind::kDepthwiseConv2dNativeBackpropFilter:
-      return ConvMultiplyAdds(graph.shape(node.inputs[1]), node.outputs[0].shape, node.attr<ConvAttrs>().data_format);
+      return ConvMultiplyAdds(inputs[1], node.outputs[0].shape, node.attr<ConvAttrs>().data_format);
     default:
       return 0;
   }

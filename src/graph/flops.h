@@ -14,6 +14,8 @@ namespace muster {
 
 // Multiply-adds of a convolution or matrix product; 0 for anything else.
 int64_t MultiplyAdds(const Graph& graph, const Node& node);
+// The same for a node that is in no Graph, with the shapes of its inputs.
+int64_t MultiplyAdds(const Node& node, const std::vector<Shape>& inputs);
 
 // Floating-point operations as TensorFlow's profiler counts them: two per multiply-add, one per element of bias
 // additions and element-wise arithmetic, the window per output of a pool, the input of a sum or mean. Activations,

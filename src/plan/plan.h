@@ -28,6 +28,8 @@ struct Place {
   int64_t offset = 0;
 };
 
+inline constexpr int kUpdatePhase = 2;
+
 // One bound computation of a device's list.
 struct Step {
   std::string name;
@@ -41,7 +43,7 @@ struct Step {
   int stream = 0;                            // of the partition's; a receive has none
   int send_channel = -1, recv_channel = -1;  // the channel this step fills or waits for
   std::vector<int> waits, signals;           // events of the plan
-  int phase = 0;                             // 0 forward, 1 backward, 2 update: for the time split
+  int phase = 0;                             // 0 forward, 1 backward, kUpdatePhase: for the time split
 };
 
 // A stream that a partition's steps run on: its device's own, or, for copies from a host to a device, that device's copy-in.

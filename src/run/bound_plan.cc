@@ -110,6 +110,7 @@ void BoundPlan::Bind(size_t p) {
     bound.steps.push_back(b);
   }
   BindEvents(partition, &bound);
+  BindParts(p);
 }
 
 void BoundPlan::BindEvents(const muster::Partition& partition, Partition* bound) {
@@ -122,6 +123,19 @@ void BoundPlan::BindEvents(const muster::Partition& partition, Partition* bound)
     b.signals = {next + b.waits.size(), b.step->signals.size()};
     next += b.waits.size() + b.signals.size();
   }
+}
+
+void BoundPlan::BindParts(size_t p) {
+  Partition& bound = partitions_[p];
+  Stream* const compute = bound.device->stream(StreamKind::kCompute);
+  for (BoundStep& b : bound.steps) {
+    b.is_on_compute_stream = b.args.stream == compute;
+    if (b.kernel == nullptr) b.part = StepPart::kExchange;
+    else if (b.step->phase == kUpdatePhase) b.part = StepPart::kUpdate;
+    for (int event : b.step->waits)
+      b.waits_for_others = b.waits_for_others || plan_.events[static_cast<size_t>(event)].partition != static_cast<int>(p);
+  }
+  bound.clock = PartClock(2 * bound.steps.size());
 }
 
 std::exception_ptr BoundPlan::Synchronize() const {

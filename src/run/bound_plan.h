@@ -7,6 +7,7 @@
 #include "core/device.h"
 #include "plan/plan.h"
 #include "run/channel.h"
+#include "run/part_clock.h"
 #include "run/variable_memory.h"
 
 namespace muster {
@@ -22,6 +23,13 @@ struct BoundStep {
   void* send_to = nullptr;
   size_t send_bytes = 0;
   bool is_guarded = false;  // the replay ends here if the guard is not finite
+
+  // For the split of a step's time.
+  bool is_on_compute_stream = true;
+  bool waits_for_others = false;  // one of the waits is for another device
+  StepPart part = StepPart::kCompute;
+  // When the work began and ended, in a traced replay.
+  double started = 0, ended = 0;
 };
 
 // A plan with memory: takes what its partitions need from their devices, and binds every place to an address, every stream and
@@ -33,6 +41,7 @@ class BoundPlan {
 
   std::vector<BoundStep>& steps(size_t partition) { return partitions_[partition].steps; }
   Device& device(size_t partition) const { return *partitions_[partition].device; }
+  PartClock& clock(size_t partition) { return partitions_[partition].clock; }
   void* feed(size_t f) const { return feeds_[f]; }
   void* fetch(size_t f) const { return fetches_[f]; }
   std::vector<std::unique_ptr<Channel>>& channels() { return channels_; }
@@ -56,6 +65,7 @@ class BoundPlan {
     char *arena = nullptr, *gradients = nullptr, *channels = nullptr;
     std::vector<char*> separate;
     std::vector<const void*> constants;
+    PartClock clock{0};
   };
 
   void Allocate(const muster::Partition& partition, Partition* bound);
@@ -63,6 +73,7 @@ class BoundPlan {
   void BindConstants(const muster::Partition& partition, Partition* bound);
   void Bind(size_t p);
   void BindEvents(const muster::Partition& partition, Partition* bound);
+  void BindParts(size_t p);
   void* AddressOf(const Place& place, size_t partition) const;
   Stream* StreamOf(const StreamSpec& spec) const;
 

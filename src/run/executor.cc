@@ -1,11 +1,11 @@
 #include "run/executor.h"
 
-#include <chrono>
 #include <cmath>
 
 #include <fmt/format.h>
 
 #include "base/check.h"
+#include "base/clock.h"
 #include "base/interrupt.h"
 #include "graph/op_def.h"
 #include "muster/error.h"
@@ -13,12 +13,6 @@
 
 namespace muster {
 namespace {
-
-double Seconds() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-
-constexpr int kUpdatePhase = 2;
 
 // Rethrows an error with the number of the step; an interrupt is not the step's fault.
 [[noreturn]] void Rethrow(std::exception_ptr failure, int64_t step) {
@@ -35,10 +29,7 @@ constexpr int kUpdatePhase = 2;
 Executor::Executor(Plan plan, std::vector<Device*> devices, const VariableTable& variables, const VariableMemory& memory)
     : plan_(std::move(plan)), bound_(plan_, devices, variables, memory) {
   if (plan_.partitions.size() > 1)
-    drivers_ = std::make_unique<Drivers>(plan_.partitions.size(), [this](size_t p) {
-      StepTimes times;
-      Drive(p, &times);
-    });
+    drivers_ = std::make_unique<Drivers>(plan_.partitions.size(), [this](size_t p) { Drive(p); });
 }
 
 Executor::~Executor() = default;
@@ -52,37 +43,39 @@ void Executor::Launch(BoundStep& b, size_t partition) {
 }
 
 void Executor::Enqueue(BoundStep& b, size_t partition) {
-  if (b.receive != nullptr) return b.receive->Await();
-  for (Event* event : b.waits) b.args.stream->Wait(event);
+  Stream* const stream = b.args.stream;
+  PartClock& clock = bound_.clock(partition);
+  // A receive makes the stream of a synchronous device wait; elsewhere only this thread, until the copy is enqueued.
+  const bool is_timed = b.is_on_compute_stream && (b.receive == nullptr || !bound_.device(partition).is_asynchronous());
+  if (is_timed && b.waits_for_others) clock.Enter(StepPart::kExchange, stream);
+  for (Event* event : b.waits) stream->Wait(event);
+  if (is_timed) clock.Enter(b.part, stream);
+  if (is_traced_) stream->Stamp(&b.started);
   b.args.step = step_;
-  if (b.kernel != nullptr) Launch(b, partition);
-  else b.args.stream->Copy(b.send_to, b.args.inputs[0], b.send_bytes);
-  for (Event* event : b.signals) b.args.stream->Record(event);
+  if (b.receive != nullptr) b.receive->Await();
+  else if (b.kernel != nullptr) Launch(b, partition);
+  else stream->Copy(b.send_to, b.args.inputs[0], b.send_bytes);
+  if (is_traced_) stream->Stamp(&b.ended);
+  for (Event* event : b.signals) stream->Record(event);
   if (b.send != nullptr) b.send->Post();
 }
 
-void Executor::Replay(size_t partition, StepTimes* times) {
-  double* const phases[] = {&times->compute, &times->compute, &times->update};  // by phase
-  int phase = 0;
-  double since = Seconds();
+void Executor::Replay(size_t partition) {
+  PartClock& clock = bound_.clock(partition);
+  Stream* const compute = bound_.device(partition).stream(StreamKind::kCompute);
+  clock.Start(compute);
   for (BoundStep& b : bound_.steps(partition)) {
-    if (b.step->phase != phase) {
-      const double now = Seconds();
-      *phases[phase] += now - since;
-      since = now;
-      phase = b.step->phase;
-    }
     // Once updates have begun they are finished: half-updated variables would be worth nothing.
-    if (phase != kUpdatePhase && Interrupted()) throw Error(Code::kCancelled, "interrupted");
+    if (b.step->phase != kUpdatePhase && Interrupted()) throw Error(Code::kCancelled, "interrupted");
     Enqueue(b, partition);
     if (b.is_guarded && !IsGuardFinite()) break;
   }
-  *phases[phase] += Seconds() - since;
+  clock.Stop(compute);
 }
 
-void Executor::Drive(size_t partition, StepTimes* times) {
+void Executor::Drive(size_t partition) {
   try {
-    Replay(partition, times);
+    Replay(partition);
   } catch (...) {
     Fail(std::current_exception());
   }
@@ -107,24 +100,47 @@ void Executor::CopyFeeds(const std::vector<Tensor>& feeds) {
 }
 
 void Executor::Run(int64_t step, const std::vector<Tensor>& feeds) {
-  const double start = Seconds();
+  const double start = SteadySeconds();
   CopyFeeds(feeds);
   times_ = {};
-  times_.input = Seconds() - start;
+  times_.input = SteadySeconds() - start;
   step_ = step;
   error_ = nullptr;
   if (drivers_ != nullptr) {
     for (auto& channel : bound_.channels()) channel->Reopen();  // a step that failed must not fail the next one
     drivers_->RunRound();
   } else if (!plan_.partitions.empty()) {
-    Drive(0, &times_);
+    Drive(0);
   }
   const std::exception_ptr stream_error = bound_.Synchronize();
-  // Drivers that only enqueue cannot tell the phases apart.
-  if (drivers_ != nullptr || bound_.is_asynchronous()) times_ = {times_.input, Seconds() - start - times_.input, 0};
   // A driver may have failed because of what it waited for on a stream: then both hold the same error.
   if (error_ != nullptr) Rethrow(error_, step);
   if (stream_error != nullptr) Rethrow(stream_error, step);
+  AddTimes();
+}
+
+void Executor::AddTimes() {
+  for (size_t p = 0; p < plan_.partitions.size(); ++p) {
+    const auto parts = bound_.clock(p).Sum();
+    if (parts[0] < times_.compute) continue;
+    times_ = {times_.input, parts[0], parts[1], parts[2]};
+  }
+}
+
+Timeline Executor::RunTraced(int64_t step, const std::vector<Tensor>& feeds) {
+  const double origin = SteadySeconds();
+  is_traced_ = true;
+  try {
+    Run(step, feeds);
+  } catch (...) {
+    is_traced_ = false;
+    throw;
+  }
+  is_traced_ = false;
+  std::vector<std::vector<StepSpan>> spans(plan_.partitions.size());
+  for (size_t p = 0; p < spans.size(); ++p)
+    for (const BoundStep& b : bound_.steps(p)) spans[p].push_back({b.started - origin, b.ended - b.started});
+  return MakeTimeline(plan_, spans);
 }
 
 void Executor::RunTimed(int64_t step, std::vector<double>* seconds) {
@@ -133,10 +149,10 @@ void Executor::RunTimed(int64_t step, std::vector<double>* seconds) {
   seconds->resize(steps.size());
   for (size_t s = 0; s < steps.size(); ++s) {
     steps[s].args.step = step;
-    const double start = Seconds();
+    const double start = SteadySeconds();
     steps[s].kernel->Launch(steps[s].args);
     steps[s].args.stream->Synchronize();
-    (*seconds)[s] += Seconds() - start;
+    (*seconds)[s] += SteadySeconds() - start;
   }
 }
 

@@ -9,6 +9,7 @@
 #include "plan/plan.h"
 #include "run/bound_plan.h"
 #include "run/drivers.h"
+#include "run/plan_timeline.h"
 #include "run/variable_memory.h"
 
 namespace muster {
@@ -26,6 +27,8 @@ class Executor {
   // Replays the plan once as step number "step"; all devices are idle when it returns or throws. Feeds must have the plan's
   // descriptions. What a step throws names the node, its device and the step number; the first error wins.
   void Run(int64_t step, const std::vector<Tensor>& feeds);
+  // Run with a stamp before and after every step.
+  Timeline RunTraced(int64_t step, const std::vector<Tensor>& feeds);
   // Run of a plan of one partition without feeds, adding each step's seconds to "seconds" (one entry per step).
   void RunTimed(int64_t step, std::vector<double>* seconds);
   // Copies of the fetched values of the last Run, row-major.
@@ -40,12 +43,13 @@ class Executor {
 
  private:
   void CopyFeeds(const std::vector<Tensor>& feeds);
-  void Replay(size_t partition, StepTimes* times);
+  void Replay(size_t partition);
   void Enqueue(BoundStep& step, size_t partition);
   void Launch(BoundStep& step, size_t partition);
   bool IsGuardFinite() const;
   // Replay whose failure closes the channels.
-  void Drive(size_t partition, StepTimes* times);
+  void Drive(size_t partition);
+  void AddTimes();
   void Fail(std::exception_ptr error);
 
   Plan plan_;
@@ -53,6 +57,7 @@ class Executor {
   StepTimes times_;
   int guard_ = -1;  // fetch that must be finite
   int64_t step_ = 0;
+  bool is_traced_ = false;
   std::mutex mutex_;
   std::exception_ptr error_;  // the first of this replay, guarded by mutex_
   std::unique_ptr<Drivers> drivers_;  // after everything that they use

@@ -31,6 +31,13 @@ class SessionImpl::PlanRunner final : public Runner {
     return executor_->Fetch();
   }
 
+  std::vector<Tensor> RunTraced(const std::vector<Tensor>& feeds, Timeline* timeline) override {
+    std::lock_guard lock(session_->mutex_);
+    Bind();
+    *timeline = executor_->RunTraced(session_->step_++, feeds);
+    return executor_->Fetch();
+  }
+
   const PlanStats& stats() const override { return stats_; }
   const StepTimes& times() const override { return executor_ != nullptr ? executor_->times() : no_times_; }
   void StopUnlessFinite(int fetch) override {

@@ -2,6 +2,8 @@
 
 #include <cstring>
 
+#include "base/clock.h"
+
 namespace muster {
 namespace {
 
@@ -12,6 +14,8 @@ class DoneEvent final : public Event {
 };
 
 }  // namespace
+
+void InlineStream::Stamp(double* seconds) { *seconds = SteadySeconds(); }
 
 void InlineStream::Copy(void* to, const void* from, size_t bytes) {
   if (bytes > 0) std::memcpy(to, from, bytes);

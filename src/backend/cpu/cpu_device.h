@@ -10,6 +10,7 @@ class InlineStream final : public Stream {
   void Record(Event*) override {}
   void Wait(Event* event) override { event->Synchronize(); }
   void Synchronize() override {}
+  void Stamp(double* seconds) override;
   void Copy(void* to, const void* from, size_t bytes) override;
   void Clear(void* to, size_t bytes) override;
 };

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/check.h"
+#include "base/clock.h"
 #include "muster/error.h"
 
 namespace muster {
@@ -23,6 +24,10 @@ void SimStream::Copy(void* to, const void* from, size_t bytes) {
   const auto size = static_cast<int64_t>(bytes);
   const std::array accesses{MemoryAccess{from, size, false, "source"}, MemoryAccess{to, size, true, "target"}};
   Enqueue("copy", accesses, [=] { std::memcpy(to, from, bytes); });
+}
+
+void SimStream::Stamp(double* seconds) {
+  Submit({"stamp", [seconds] { *seconds = SteadySeconds(); }, nullptr, nullptr, 0});
 }
 
 void SimStream::Clear(void* to, size_t bytes) {

@@ -36,6 +36,7 @@ class SimStream : public Stream {
   void Record(Event* event) final;
   void Wait(Event* event) final;
   void Synchronize() final;
+  void Stamp(double* seconds) final;
   void Copy(void* to, const void* from, size_t bytes) final;
   void Clear(void* to, size_t bytes) final;
 
