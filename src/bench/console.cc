@@ -1,5 +1,7 @@
 #include "bench/console.h"
 
+#include "base/clock.h"
+
 #include <unistd.h>
 
 #include <chrono>
