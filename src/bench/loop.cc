@@ -40,6 +40,8 @@ void CheckOutputs(const BenchParams& params, const OwnParams& own) {
   if (own.json) CheckFileFlag("json", *own.json);
   if (own.dump_passes) CheckFolderFlag("dump_passes", *own.dump_passes);
   if (params.benchmark_log_dir) CheckFolderFlag("benchmark_log_dir", *params.benchmark_log_dir);
+  if (!params.trace_file.empty()) CheckFileFlag("trace_file", params.trace_file);
+  if (params.graph_file) CheckFileFlag("graph_file", *params.graph_file);
 }
 
 // One run from checked parameters to its end.
@@ -62,9 +64,12 @@ class BenchRun {
  private:
   bool PrepareUnlessInterrupted(const StepRunnerFactory& factory);
   void Prepare(const StepRunnerFactory& factory);
+  void WriteGraph();
   void WarmUp();
+  bool TracedStep(double phase_start);
   void TimedSteps();
-  bool Step(const std::string& phase, std::vector<StepRecord>& records, int64_t total, double phase_start);
+  bool Step(const std::string& phase, std::vector<StepRecord>& records, int64_t total, double phase_start,
+            Timeline* timeline = nullptr);
   void CheckFinite(const std::string& phase, int64_t step, const StepRecord& record);
   void PrintStep(int64_t step, const StepRecord& record);
   void PrintTotal();
@@ -135,7 +140,8 @@ void BenchRun::Prepare(const StepRunnerFactory& factory) {
 }
 
 // Runs one step and records it. False: interrupted, the step does not count.
-bool BenchRun::Step(const std::string& phase, std::vector<StepRecord>& records, int64_t total, double phase_start) {
+bool BenchRun::Step(const std::string& phase, std::vector<StepRecord>& records, int64_t total, double phase_start,
+                    Timeline* timeline) {
   if (Interrupted()) return false;
   const int64_t done = static_cast<int64_t>(records.size());
   console_.Progress(ProgressLine(phase, done, total, clock_() - phase_start));
@@ -143,7 +149,7 @@ bool BenchRun::Step(const std::string& phase, std::vector<StepRecord>& records, 
   record.learning_rate = derived_.mode == Mode::kForwardOnly ? 0 : static_cast<float>(RateAt(rate_, global_step_));
   const double start = clock_();
   try {
-    record.result = runner_->RunStep({global_step_, record.learning_rate});
+    record.result = runner_->RunStep({global_step_, record.learning_rate, timeline});
   } catch (const Error& error) {
     if (error.code() == Code::kCancelled && Interrupted()) return false;
     throw;
@@ -173,12 +179,32 @@ void BenchRun::CheckFinite(const std::string& phase, int64_t step, const StepRec
                                     where.empty() ? "" : ": " + where + " first"));
 }
 
+void BenchRun::WriteGraph() {
+  if (params_.graph_file.value_or("").empty()) return;
+  const bool as_text = params_.graph_file->ends_with("txt");
+  console_.Print(fmt::format("Writing GraphDef as {} to {}", as_text ? "text" : "binary", *params_.graph_file));
+  WriteFileAtomically(*params_.graph_file, runner_->GraphDef(as_text));
+}
+
+// The last warm-up step but one, as in the peer: the first steps are not typical, and timed ones must not be disturbed.
+bool BenchRun::TracedStep(double phase_start) {
+  Timeline timeline;
+  if (!Step("warm-up", record_.warmup, record_.num_warmup_batches, phase_start, &timeline)) return false;
+  console_.Print("Dumping trace to " + params_.trace_file);
+  WriteFileAtomically(params_.trace_file, params_.use_chrome_trace_format ? ChromeTrace(timeline) : StepStatsText(timeline));
+  return true;
+}
+
 void BenchRun::WarmUp() {
   console_.Print("Running warm up");
+  const bool traces = !params_.trace_file.empty();
+  if (traces && record_.num_warmup_batches < 2)
+    console_.Note("no trace is written: it is taken in the last warm-up step but one, so --num_warmup_batches must be at least 2");
   const double start = clock_();
   record_.warmup.reserve(static_cast<size_t>(std::min<int64_t>(record_.num_warmup_batches, 1 << 20)));
   for (int64_t i = 0; i < record_.num_warmup_batches; ++i) {
-    if (!Step("warm-up", record_.warmup, record_.num_warmup_batches, start)) {
+    const bool is_traced = traces && i + 2 == record_.num_warmup_batches;
+    if (!(is_traced ? TracedStep(start) : Step("warm-up", record_.warmup, record_.num_warmup_batches, start))) {
       record_.state = ExitState::kInterrupted;
       return;
     }
@@ -255,6 +281,7 @@ BenchResult BenchRun::Run(const StepRunnerFactory& factory) {
     CheckEvaluation(params_);
     if (PrepareUnlessInterrupted(factory)) {
       record_.state = ExitState::kFinished;
+      WriteGraph();
       WarmUp();
     }
     if (record_.state == ExitState::kFinished) TimedSteps();

@@ -5,6 +5,7 @@
 #include "base/process_memory.h"
 #include "bench/loop.h"
 #include "bench/train_graph.h"
+#include "muster/graph_export.h"
 #include "muster/session.h"
 #include "train/memory_fit.h"
 #include "train/non_finite.h"
@@ -40,13 +41,15 @@ class ModelRunner final : public StepRunner {
     session_->Initialize();
     if (!built_->prefill.empty()) session_->Prepare({}, {}, built_->prefill)->Run();
     prepared.num_threads = session_->num_threads();
+    prepared.memory = runner_->stats().devices;
     prepared.libraries = Session::Libraries();
     return prepared;
   }
 
   StepResult RunStep(const StepInput& input) override {
     const int64_t step = session_->step();
-    const std::vector<Tensor> results = runner_->Run({Tensor::Scalar<float>(input.learning_rate)});
+    const std::vector<Tensor> feeds = {Tensor::Scalar<float>(input.learning_rate)};
+    const std::vector<Tensor> results = input.timeline != nullptr ? runner_->RunTraced(feeds, input.timeline) : runner_->Run(feeds);
     last_step_ = step;
     StepResult result;
     result.loss = results[0].scalar<float>();
@@ -57,8 +60,14 @@ class ModelRunner final : public StepRunner {
     }
     result.input_seconds = runner_->times().input;
     result.compute_seconds = runner_->times().compute;
+    result.exchange_seconds = runner_->times().exchange;
     result.update_seconds = runner_->times().update;
     return result;
+  }
+
+  std::string GraphDef(bool as_text) override {
+    const Graph placed = session_->PlacedGraph();
+    return as_text ? GraphToGraphDefText(placed) : GraphToGraphDef(placed);
   }
 
   std::string FirstNonFinite() override {

@@ -91,12 +91,14 @@ Json RunJson(const BenchParams& params, const Derived& derived, const RunRecord&
 
 // One array per quantity: easy to plot, and short.
 Json StepsJson(const std::vector<StepRecord>& steps, bool with_accuracy) {
-  Json json = {{"seconds", Json::array()},        {"input_seconds", Json::array()}, {"compute_seconds", Json::array()},
-               {"update_seconds", Json::array()}, {"learning_rate", Json::array()}, {"loss", Json::array()}};
+  Json json = {{"seconds", Json::array()},          {"input_seconds", Json::array()},  {"compute_seconds", Json::array()},
+               {"exchange_seconds", Json::array()}, {"update_seconds", Json::array()}, {"learning_rate", Json::array()},
+               {"loss", Json::array()}};
   for (const StepRecord& step : steps) {
     json["seconds"].push_back(step.wall_seconds);
     json["input_seconds"].push_back(step.result.input_seconds);
     json["compute_seconds"].push_back(step.result.compute_seconds);
+    json["exchange_seconds"].push_back(step.result.exchange_seconds);
     json["update_seconds"].push_back(step.result.update_seconds);
     json["learning_rate"].push_back(step.learning_rate);
     json["loss"].push_back(step.result.loss);
@@ -109,15 +111,34 @@ Json StepsJson(const std::vector<StepRecord>& steps, bool with_accuracy) {
 
 // Mean seconds of a timed step and of its parts.
 Json SplitJson(const std::vector<StepRecord>& steps) {
-  double wall = 0, input = 0, compute = 0, update = 0;
+  double wall = 0, input = 0, compute = 0, exchange = 0, update = 0;
   for (const StepRecord& step : steps) {
     wall += step.wall_seconds;
     input += step.result.input_seconds;
     compute += step.result.compute_seconds;
+    exchange += step.result.exchange_seconds;
     update += step.result.update_seconds;
   }
   const double count = steps.empty() ? 1 : static_cast<double>(steps.size());
-  return {{"step", wall / count}, {"input", input / count}, {"compute", compute / count}, {"update", update / count}};
+  return {{"step", wall / count},
+          {"input", input / count},
+          {"compute", compute / count},
+          {"exchange_exposed", exchange / count},
+          {"update", update / count}};
+}
+
+Json MemoryJson(const std::vector<DeviceBytes>& devices) {
+  Json json = Json::array();
+  for (const DeviceBytes& device : devices)
+    json.push_back({{"device", device.device},
+                    {"planned_bytes", device.peak_bytes},
+                    {"variable_bytes", device.variable_bytes},
+                    {"gradient_bytes", device.gradient_bytes},
+                    {"arena_bytes", device.arena_bytes},
+                    {"channel_bytes", device.channel_bytes},
+                    {"constant_bytes", device.constant_bytes},
+                    {"feed_bytes", device.feed_bytes}});
+  return json;
 }
 
 // The figures of the last step line, and the total.
@@ -151,6 +172,7 @@ std::string ResultJson(const BenchParams& params, const OwnParams& own, const De
   json["written"] = UtcTimestamp();
   AddFigures(json, params, derived, record);
   json["planned_peak_bytes"] = record.prepared.planned_peak_bytes;
+  json["memory"] = MemoryJson(record.prepared.memory);
   json["measured_peak_bytes"] = PeakOwnBytes(record.memory);
   json["peak_resident_bytes"] = record.memory.peak_resident;
   json["file_resident_bytes"] = record.memory.file;

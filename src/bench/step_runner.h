@@ -9,13 +9,16 @@
 
 #include "bench/derived.h"
 #include "bench/params.h"
+#include "muster/plan_stats.h"
+#include "muster/timeline.h"
 
 namespace muster::bench {
 
 // What the engine knows once the model is compiled, before the first step.
 struct PreparedRun {
   int64_t planned_peak_bytes = 0;  // plan of all devices, and what the program holds besides
-  int64_t num_threads = 0;         // compute threads in use
+  int64_t num_threads = 0;         // compute threads in use, of each device
+  std::vector<DeviceBytes> memory;  // what the plan needs on each device
   std::vector<std::pair<std::string, std::string>> libraries;  // name, version: {"oneDNN", "3.2.0"}
 };
 
@@ -23,16 +26,18 @@ struct PreparedRun {
 struct StepInput {
   int64_t global_step = 0;
   float learning_rate = 0;
+  Timeline* timeline = nullptr;  // unless null: gets a span for each operation of the step
 };
 
-// What a step gave. The three times are parts of the step as the engine measured them; their sum may stay below the
-// step's wall time. A step without gradients has no update.
+// What a step gave. The times are parts of the step as the engine measured them (StepTimes in muster/plan_stats.h); their sum
+// may stay below the step's wall time. A step without gradients has no update, one device no exchange.
 struct StepResult {
   double loss = 0;  // loss_type_to_report of the batch, before the update
   double top_1_accuracy = 0;
   double top_5_accuracy = 0;  // both 0..1, filled in when print_training_accuracy or forward_only is set
   double input_seconds = 0;
   double compute_seconds = 0;
+  double exchange_seconds = 0;
   double update_seconds = 0;
 };
 
@@ -49,6 +54,9 @@ class StepRunner {
   // Runs one step to its end. May look at Interrupted() (base/interrupt.h) while it runs and give up by throwing Error
   // with code Cancelled, so that Ctrl-C need not wait for a long step; the loop then does not count this step.
   virtual StepResult RunStep(const StepInput& input) = 0;
+
+  // The graph with the device of each operation, for --graph_file: a GraphDef, binary or as text.
+  virtual std::string GraphDef(bool as_text) = 0;
 
   // After a step whose loss was not finite: where the first value that is not finite appears when that step is run
   // again, as a sentence for the error message ("the output of v/fc/MatMul (MatMul) holds -inf"); "" if that cannot be

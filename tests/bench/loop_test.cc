@@ -51,6 +51,7 @@ class FakeRunner : public StepRunner {
       throw Error(Code::kCancelled, "interrupted");
     }
     fake_.steps.push_back(input);
+    if (input.timeline != nullptr) input.timeline->spans.push_back({.name = "a", .op = "Add", .device = "/cpu:0", .stream = "compute"});
     fake_.now += fake_.step_seconds;
     StepResult result;
     const size_t step = static_cast<size_t>(input.global_step);
@@ -61,6 +62,7 @@ class FakeRunner : public StepRunner {
     return result;
   }
 
+  std::string GraphDef(bool as_text) override { return as_text ? "text" : "binary"; }
   std::string FirstNonFinite() override { return "the output of v0/conv1/Conv2D (Conv2D) holds -inf"; }
 
  private:
@@ -148,6 +150,50 @@ TEST_F(LoopTest, ThePlannedPeakIsShownBeforeTheFirstStep) {
   RunIt();
   ASSERT_FALSE(console_.notes.empty());
   EXPECT_EQ(console_.notes.back(), "memory plan: peak 3.0 MiB; 2 threads");
+}
+
+TEST_F(LoopTest, TheLastWarmUpStepButOneIsTraced) {
+  params_.num_warmup_batches = 3;
+  params_.trace_file = folder_ + "/trace.json";
+  RunIt();
+  std::vector<bool> traced;
+  for (const StepInput& step : fake_.steps) traced.push_back(step.timeline != nullptr);
+  EXPECT_EQ(traced, (std::vector<bool>{false, true, false, false, false, false, false}));
+  EXPECT_EQ(LinesFrom("Running warm up")[1], "Dumping trace to " + params_.trace_file);
+  EXPECT_NE(ReadFile(params_.trace_file).find("\"traceEvents\""), std::string::npos);
+}
+
+TEST_F(LoopTest, ATraceCanBeStepStats) {
+  params_.trace_file = folder_ + "/trace.txt";
+  params_.use_chrome_trace_format = false;
+  RunIt();
+  EXPECT_EQ(ReadFile(params_.trace_file).rfind("dev_stats {", 0), 0u);
+}
+
+TEST_F(LoopTest, WithoutTwoWarmUpStepsThereIsNoTraceAndANoteSaysSo) {
+  params_.num_warmup_batches = 1;
+  params_.trace_file = folder_ + "/trace.json";
+  RunIt();
+  EXPECT_FALSE(std::filesystem::exists(params_.trace_file));
+  EXPECT_NE(std::find_if(console_.notes.begin(), console_.notes.end(),
+                         [](const std::string& note) { return note.find("no trace is written") == 0; }),
+            console_.notes.end());
+}
+
+TEST_F(LoopTest, TheGraphIsTextIfTheNameSaysSo) {
+  params_.graph_file = folder_ + "/graph.pbtxt";
+  RunIt();
+  EXPECT_EQ(ReadFile(*params_.graph_file), "text");
+  EXPECT_EQ(LinesFrom("Initializing graph")[1], "Writing GraphDef as text to " + *params_.graph_file);
+  params_.graph_file = folder_ + "/graph.pb";
+  RunIt();
+  EXPECT_EQ(ReadFile(*params_.graph_file), "binary");
+}
+
+TEST_F(LoopTest, ATraceThatCannotBeWrittenIsRefusedBeforeAnythingRuns) {
+  params_.trace_file = folder_ + "/missing/trace.json";
+  EXPECT_NE(ErrorOfRun().find("--trace_file"), std::string::npos);
+  EXPECT_EQ(fake_.prepared, 0);
 }
 
 TEST_F(LoopTest, WarmUpStepsTrainAndAdvanceTheGlobalStep) {

@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 #include <regex>
+#include <set>
 
 #include "base/file.h"
 #include "tests/contract/run_program.h"
@@ -61,6 +62,7 @@ const std::vector<std::string>& Runs() {
   static const std::vector<std::string> names = {"default_trivial",       "display_every", "training_accuracy",
                                                  "cifar_resnet_momentum", "num_epochs",    "forward_only",
                                                  "forward_only_freeze",   "ewma",          "benchmark_log",
+                                                 "trace",
                                                  "staged_vars",           "two_towers_parameter_server",
                                                  "two_towers_replicated", "two_towers_replicated_pscpu",
                                                  "two_towers_independent"};
@@ -127,6 +129,29 @@ TEST_F(Contract, TheStructuredLogHasTheRecordedMetricsInTheRecordedOrder) {
   const nlohmann::json run = nlohmann::json::parse(ReadFile(folder.path() + "/blog/benchmark_run.log"));
   EXPECT_EQ(run.at("test_id"), "my_test");
   EXPECT_EQ(run.at("model_name"), "lenet5");
+}
+
+// The peer's trace has a complete event for each operation, in processes named by device; so has ours, and a graph beside it.
+TEST_F(Contract, TheTraceHasTheRecordedForm) {
+  const auto summary = [](const std::string& text) {
+    std::set<std::string> processes, fields;
+    const nlohmann::json trace = nlohmann::json::parse(text);
+    for (const auto& event : trace.at("traceEvents")) {
+      if (event.at("name") == "process_name") processes.insert(event.at("args").at("name").get<std::string>());
+      if (event.at("ph") != "X") continue;
+      for (const auto& [key, value] : event.items()) fields.insert(key);
+    }
+    return std::pair(processes, fields);
+  };
+  testing::TemporaryFolder folder;
+  ASSERT_EQ(testing::RunProgram(Words(commands_.at("trace").at("command")), folder.path()).exit_code, 0);
+  const auto [processes, fields] = summary(ReadFile(folder.path() + "/trace.json"));
+  const auto [recorded_processes, recorded_fields] = summary(ReadFile(GoldenFile("trace.chrome.json")));
+  EXPECT_EQ(fields, recorded_fields);
+  const std::string device = "/job:localhost/replica:0/task:0/device:CPU:0 Compute";
+  EXPECT_EQ(recorded_processes.count(device), 1u);
+  EXPECT_EQ(processes.count(device), 1u);
+  EXPECT_NE(ReadFile(folder.path() + "/graph.pbtxt").find("device: \"/job:localhost/replica:0/task:0/device:CPU:0\""), std::string::npos);
 }
 
 // The mask itself must not hide a difference of form.

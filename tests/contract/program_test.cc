@@ -105,7 +105,7 @@ TEST(Program, BadInputIsOneLineAndExitCode2AndLeavesNothing) {
                                                        {"bench", "--use_fp16", "--json=r.json"},
                                                        {"bench", "--eval_during_training_every_n_steps=0"},
                                                        {"bench", "word"},
-                                                       {"bench", "--num_gpus=2"},
+                                                       {"bench", "--num_gpus=0"},
                                                        {"bench", "--device=gpu"},
                                                        {"bench", "--benchmark_log_dir=/proc/none"},
                                                        {"bench", "--benchmark_log_dir="},
