@@ -2,7 +2,8 @@
 
 namespace muster {
 
-Drivers::Drivers(size_t count, std::function<void(size_t)> body) : body_(std::move(body)) {
+Drivers::Drivers(size_t count, std::function<void(size_t)> start, std::function<void(size_t)> body)
+    : start_(std::move(start)), body_(std::move(body)) {
   try {
     for (size_t i = 0; i < count; ++i) threads_.emplace_back([this, i] { Loop(i); });
   } catch (...) {
@@ -32,6 +33,7 @@ void Drivers::RunRound() {
 }
 
 void Drivers::Loop(size_t index) {
+  start_(index);
   int64_t seen = 0;
   for (;;) {
     {

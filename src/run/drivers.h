@@ -11,8 +11,8 @@ namespace muster {
 // One thread per partition of a plan; they sleep between replays.
 class Drivers {
  public:
-  // Each round, thread i calls body(i), which must not throw.
-  Drivers(size_t count, std::function<void(size_t)> body);
+  // Thread i calls start(i) once, and body(i) each round. Neither may throw.
+  Drivers(size_t count, std::function<void(size_t)> start, std::function<void(size_t)> body);
   ~Drivers();
   Drivers(const Drivers&) = delete;
   Drivers& operator=(const Drivers&) = delete;
@@ -24,7 +24,7 @@ class Drivers {
   void Loop(size_t index);
   void Stop();
 
-  const std::function<void(size_t)> body_;
+  const std::function<void(size_t)> start_, body_;
   std::vector<std::thread> threads_;
   std::mutex mutex_;
   std::condition_variable changed_;

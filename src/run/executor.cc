@@ -29,7 +29,8 @@ namespace {
 Executor::Executor(Plan plan, std::vector<Device*> devices, const VariableTable& variables, const VariableMemory& memory)
     : plan_(std::move(plan)), bound_(plan_, devices, variables, memory) {
   if (plan_.partitions.size() > 1)
-    drivers_ = std::make_unique<Drivers>(plan_.partitions.size(), [this](size_t p) { Drive(p); });
+    drivers_ = std::make_unique<Drivers>(
+        plan_.partitions.size(), [this](size_t p) { bound_.device(p).AdoptThread(); }, [this](size_t p) { Drive(p); });
 }
 
 Executor::~Executor() = default;

@@ -3,11 +3,14 @@
 #include <sched.h>
 
 #include <algorithm>
+#include <atomic>
+#include <cstdio>
 #include <cstdlib>
 #include <thread>
 
 #include <fmt/format.h>
 
+#include "backend/cpu/cores.h"
 #include "backend/cpu/cpu_device.h"
 #include "backend/cpu/cpu_table.h"
 #include "backend/cpu/onednn_adapter.h"
@@ -74,16 +77,36 @@ DeviceCaps CapsFor(const SessionOptions& options, int devices) {
   return {options.backend == "reference" ? 1 : ThreadsPerDevice(options, devices)};
 }
 
+// Several CPU devices get cores of their own, unless the user wants more threads than those have: then nothing is bound.
+std::vector<HardwareThreads> CoresOfCpus(const SessionOptions& options) {
+  const std::vector<HardwareThreads> anywhere(static_cast<size_t>(options.num_cpu_devices));
+  if (options.num_cpu_devices == 1) return anywhere;
+  const std::vector<HardwareThreads> cores = UsableCores();
+  static std::atomic<bool> has_warned{false};
+  if (static_cast<size_t>(options.num_cpu_devices) > cores.size() && !has_warned.exchange(true))
+    fmt::print(stderr, "warning: {} CPU devices share {} cores; they will slow each other down\n", options.num_cpu_devices, cores.size());
+  std::vector<HardwareThreads> dealt = DealCores(cores, options.num_cpu_devices);
+  const auto threads = static_cast<size_t>(CapsFor(options, options.num_cpu_devices).threads);
+  for (const HardwareThreads& own : dealt)
+    if (own.size() < threads) return anywhere;
+  return dealt;
+}
+
+std::string CpuText(const HardwareThreads& own) {
+  return own.empty() ? "CPU" : fmt::format("CPU, hardware thread{} {}", own.size() == 1 ? "" : "s", fmt::join(own, ","));
+}
+
 void AddCpus(const SessionOptions& options, const SimSettings* checked, std::vector<LocalDevice>* devices) {
   if (options.num_cpu_devices < 1)
     throw InvalidArgument(fmt::format("a session needs at least 1 CPU device, not {}", options.num_cpu_devices));
+  const std::vector<HardwareThreads> cores = CoresOfCpus(options);
   for (int i = 0; i < options.num_cpu_devices; ++i) {
     LocalDevice local;
     if (checked != nullptr) local.device = std::make_unique<CheckedCpu>(LocalName("CPU", i), &HostAllocator::Process(), *checked);
-    else local.device = std::make_unique<CpuDevice>(LocalName("CPU", i), &HostAllocator::Process());
+    else local.device = std::make_unique<CpuDevice>(LocalName("CPU", i), &HostAllocator::Process(), cores[static_cast<size_t>(i)]);
     local.kernels = checked != nullptr ? &SimTableFor(options.backend) : &TableFor(options.backend);
     local.caps = CapsFor(options, options.num_cpu_devices);
-    local.description = "CPU";
+    local.description = CpuText(cores[static_cast<size_t>(i)]);
     devices->push_back(std::move(local));
   }
 }
