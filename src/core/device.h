@@ -76,8 +76,6 @@ class Device {
   virtual std::unique_ptr<Event> CreateEvent() = 0;
   // Whether work runs behind the back of the thread that enqueues it.
   virtual bool is_asynchronous() const = 0;
-  // Called by a thread that will enqueue this device's work for good: a CPU with cores of its own binds it to them.
-  virtual void AdoptThread() {}
 };
 
 }  // namespace muster

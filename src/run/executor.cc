@@ -26,11 +26,16 @@ namespace {
 
 }  // namespace
 
-Executor::Executor(Plan plan, std::vector<Device*> devices, const VariableTable& variables, const VariableMemory& memory)
+Executor::Executor(Plan plan, std::vector<Device*> devices, const VariableTable& variables, const VariableMemory& memory,
+                   std::function<void(int)> adopt_thread)
     : plan_(std::move(plan)), bound_(plan_, devices, variables, memory) {
   if (plan_.partitions.size() > 1)
     drivers_ = std::make_unique<Drivers>(
-        plan_.partitions.size(), [this](size_t p) { bound_.device(p).AdoptThread(); }, [this](size_t p) { Drive(p); });
+        plan_.partitions.size(),
+        [this, adopt_thread](size_t p) {
+          if (adopt_thread) adopt_thread(plan_.partitions[p].device_index);
+        },
+        [this](size_t p) { Drive(p); });
 }
 
 Executor::~Executor() = default;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <exception>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <vector>
@@ -19,7 +20,9 @@ namespace muster {
 // devices may.
 class Executor {
  public:
-  Executor(Plan plan, std::vector<Device*> devices, const VariableTable& variables, const VariableMemory& memory);
+  // "adopt_thread", unless empty, is called with a device's index by each driver thread before it drives that device.
+  Executor(Plan plan, std::vector<Device*> devices, const VariableTable& variables, const VariableMemory& memory,
+           std::function<void(int)> adopt_thread = {});
   ~Executor();
   Executor(const Executor&) = delete;
   Executor& operator=(const Executor&) = delete;

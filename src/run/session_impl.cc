@@ -66,7 +66,8 @@ class SessionImpl::PlanRunner final : public Runner {
     }
     stats_ = plan_->stats;
     std::unique_ptr<Plan> plan = std::move(plan_);  // if memory runs out below, the next run compiles again
-    executor_ = std::make_unique<Executor>(std::move(*plan), session_->DevicePointers(), session_->table_, session_->memory_);
+    executor_ = std::make_unique<Executor>(std::move(*plan), session_->DevicePointers(), session_->table_, session_->memory_,
+                                           [session = session_](int device) { session->AdoptThread(device); });
     if (guard_ >= 0) executor_->StopUnlessFinite(guard_);
   }
 
@@ -192,6 +193,10 @@ int64_t SessionImpl::step() const {
 void SessionImpl::set_step(int64_t step) {
   std::lock_guard lock(mutex_);
   step_ = step;
+}
+
+void SessionImpl::AdoptThread(int device) const {
+  if (const auto& adopt = devices_[static_cast<size_t>(device)].adopt_thread) adopt();
 }
 
 std::vector<DeviceInfo> SessionImpl::Devices() const {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -20,6 +21,8 @@ struct LocalDevice {
   DeviceCaps caps;
   std::string description;  // for listings
   int physical_id = -1;     // the card of a GPU
+  // Called by each thread that is going to drive the device: binds it to the device's cores, if it has any of its own.
+  std::function<void()> adopt_thread;
 };
 
 // What stands behind Session: it knows plans and executors, but no backend; devices are handed in.
@@ -55,6 +58,7 @@ class SessionImpl {
   void UpdateTableLocked();
   VariableTable::Entry& EntryLocked(Output ref);
   std::vector<Device*> DevicePointers() const;
+  void AdoptThread(int device) const;
 
   const Graph* graph_;
   const SessionOptions options_;

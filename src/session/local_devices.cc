@@ -103,10 +103,12 @@ void AddCpus(const SessionOptions& options, const SimSettings* checked, std::vec
   for (int i = 0; i < options.num_cpu_devices; ++i) {
     LocalDevice local;
     if (checked != nullptr) local.device = std::make_unique<CheckedCpu>(LocalName("CPU", i), &HostAllocator::Process(), *checked);
-    else local.device = std::make_unique<CpuDevice>(LocalName("CPU", i), &HostAllocator::Process(), cores[static_cast<size_t>(i)]);
+    else local.device = std::make_unique<CpuDevice>(LocalName("CPU", i), &HostAllocator::Process());
     local.kernels = checked != nullptr ? &SimTableFor(options.backend) : &TableFor(options.backend);
     local.caps = CapsFor(options, options.num_cpu_devices);
-    local.description = CpuText(cores[static_cast<size_t>(i)]);
+    const HardwareThreads& own = cores[static_cast<size_t>(i)];
+    local.adopt_thread = [own] { BindThisThread(own); };  // OpenMP's threads inherit it
+    local.description = CpuText(own);
     devices->push_back(std::move(local));
   }
 }

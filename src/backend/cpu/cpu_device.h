@@ -1,6 +1,5 @@
 #pragma once
 
-#include "backend/cpu/cores.h"
 #include "core/device.h"
 
 namespace muster {
@@ -19,22 +18,17 @@ class InlineStream final : public Stream {
 // A CPU as a device: host memory, and a stream that runs each piece of work in the call that enqueues it.
 class CpuDevice final : public Device {
  public:
-  // "cores" are the device's own; empty: it runs wherever its threads may.
-  CpuDevice(DeviceName name, Allocator* allocator, HardwareThreads cores = {})
-      : name_(std::move(name)), allocator_(allocator), cores_(std::move(cores)) {}
+  CpuDevice(DeviceName name, Allocator* allocator) : name_(std::move(name)), allocator_(allocator) {}
 
   const DeviceName& name() const override { return name_; }
   Allocator* allocator() override { return allocator_; }
   Stream* stream(StreamKind) override { return &stream_; }
   std::unique_ptr<Event> CreateEvent() override;
   bool is_asynchronous() const override { return false; }
-  // OpenMP's threads inherit the binding of the thread that first needs them.
-  void AdoptThread() override { BindThisThread(cores_); }
 
  private:
   const DeviceName name_;
   Allocator* const allocator_;
-  const HardwareThreads cores_;
   InlineStream stream_;
 };
 
