@@ -32,6 +32,8 @@ struct PlanStats {
   std::vector<DeviceBytes> devices; // the same for each device of the session, in its order
   int num_steps = 0;
   int num_reorders = 0;             // between plain and opaque forms, each step
+  int num_recomputed = 0;           // steps of the forward pass that run again in the backward pass
+  double recompute_flops = 0;       // floating-point operations that this adds
   std::map<std::string, int> steps_by_op;
 };
 

@@ -9,6 +9,7 @@
 #include "muster/graph.h"
 #include "muster/plan_stats.h"
 #include "muster/plan_summary.h"
+#include "muster/recompute.h"
 #include "muster/soft_placement.h"
 #include "muster/timeline.h"
 
@@ -24,6 +25,8 @@ struct SessionOptions {
   bool use_arena = true;            // false: each value its own allocation (--no_arena)
   bool allow_soft_placement = true;
   bool log_device_placement = false;  // a line on standard error for each operation, once, when it is first placed
+  Recompute recompute = Recompute::kNone;
+  int64_t host_memory_limit = 0;    // bytes that a plan may need on all CPU devices together, for kFit; 0: no limit
   std::string dump_passes_dir;      // write the graph after each pass here; empty: do not
   GpuOptions gpu = {};
 };

@@ -37,6 +37,20 @@ FlagTable OwnFlags() {
                    .group = group,
                    .enum_values = {"first_tower", "mean", "synchronised"},
                    .important = true});
+  specs.push_back({.name = "recompute",
+                   .type = FlagType::kEnum,
+                   .default_value = std::string("none"),
+                   .help = "auto: compute activations again in the backward pass if they do not fit (docs/memory.md)",
+                   .group = group,
+                   .enum_values = {"none", "auto"},
+                   .important = true});
+  specs.push_back({.name = "host_memory_limit_mb",
+                   .type = FlagType::kInteger,
+                   .default_value = int64_t{0},
+                   .help = "memory of the host to stay within, in MiB; 0: what is free",
+                   .group = group,
+                   .lower = 0,
+                   .upper = 1 << 30});
   specs.push_back({.name = "dump_passes",
                    .type = FlagType::kString,
                    .help = "folder for the graph before and after each compiler pass",
@@ -62,6 +76,8 @@ OwnParams OwnParamsFromFlags(const FlagValues& values) {
   own.json = values.FindString("json");
   own.gradient_combine = values.GetString("gradient_combine");
   own.batch_norm_statistics = values.GetString("batch_norm_statistics");
+  own.recompute = values.GetString("recompute");
+  own.host_memory_limit_mb = values.GetInt("host_memory_limit_mb");
   own.dump_passes = values.FindString("dump_passes");
   if (values.has_value("check_nan")) own.check_nan = values.GetBool("check_nan");
   return own;

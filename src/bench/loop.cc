@@ -134,6 +134,7 @@ void BenchRun::Prepare(const StepRunnerFactory& factory) {
   const double mib = static_cast<double>(record_.prepared.planned_peak_bytes) / (1 << 20);
   console_.Note(fmt::format("memory plan: peak {:.1f} MiB; {} thread{}", mib, record_.prepared.num_threads,
                             record_.prepared.num_threads == 1 ? "" : "s"));
+  if (!record_.prepared.recompute_note.empty()) console_.Note(record_.prepared.recompute_note);
   if (!params_.benchmark_log_dir) return;
   log_.emplace(*params_.benchmark_log_dir);
   log_->LogRun(params_, derived_, machine_);

@@ -3,11 +3,13 @@
 #include <algorithm>
 
 #include "base/process_memory.h"
+#include "bench/batch_memory.h"
+#include "bench/checks.h"
+#include "bench/later.h"
 #include "bench/loop.h"
 #include "bench/train_graph.h"
 #include "muster/graph_export.h"
 #include "muster/session.h"
-#include "train/memory_fit.h"
 #include "train/non_finite.h"
 
 namespace muster::bench {
@@ -18,26 +20,34 @@ int IntraThreads(const BenchParams& params) {
   return static_cast<int>(params.num_intra_threads.value_or(0));
 }
 
+SessionOptions DevicesFor(const BenchParams& params, const Derived& derived) {
+  SessionOptions options;
+  options.num_cpu_devices = static_cast<int>(derived.num_devices);
+  options.intra_op_threads = IntraThreads(params);
+  return options;
+}
+
 class ModelRunner final : public StepRunner {
  public:
   explicit ModelRunner(const RunnerRequest& request)
-      : params_(request.params), own_(request.own), derived_(request.derived) {
-    CheckInputFits();
+      : params_(request.params), own_(request.own), derived_(request.derived), memory_(params_, own_, derived_, DevicesFor(params_, derived_)) {
+    memory_.CheckImagesFit();
     built_ = BuildTrainGraph(params_, own_, derived_, derived_.batch_size_per_device);
-    SessionOptions options = DeviceOptions();
+    SessionOptions options = memory_.Options();
     options.dump_passes_dir = own_.dump_passes.value_or("");
     session_ = std::make_unique<Session>(built_->graph.get(), options);
   }
 
   PreparedRun Prepare() override {
     runner_ = session_->Prepare({built_->learning_rate}, built_->fetches, built_->targets);
-    Check(runner_->stats().peak_bytes);
+    memory_.CheckFits(memory_.Needs(*session_, *built_->graph, runner_->stats()));
     // With several devices the loop sees the loss only after the update.
     if (NanStops(params_, own_) && derived_.num_devices == 1) runner_->StopUnlessFinite(0);
     PreparedRun prepared;
     // What the program holds already: the graph, the plan and the machine code of its kernels.
     const ProcessMemory held = ReadProcessMemoryExactly();
     prepared.planned_peak_bytes = runner_->stats().peak_bytes + std::max<int64_t>(held.anonymous, 0) + std::max<int64_t>(held.shared, 0);
+    prepared.recompute_note = train::RecomputeNote(runner_->stats());
     session_->Initialize();
     if (!built_->prefill.empty()) session_->Prepare({}, {}, built_->prefill)->Run();
     prepared.num_threads = session_->num_threads();
@@ -77,32 +87,10 @@ class ModelRunner final : public StepRunner {
   }
 
  private:
-  SessionOptions DeviceOptions() const {
-    SessionOptions options;
-    options.num_cpu_devices = static_cast<int>(derived_.num_devices);
-    options.intra_op_threads = IntraThreads(params_);
-    return options;
-  }
-
-  // Images alone may be too large to even compile for.
-  void CheckInputFits() const {
-    const double bytes = static_cast<double>(derived_.batch_size_per_device) * static_cast<double>(BytesPerImage(derived_));
-    Check(static_cast<int64_t>(std::min(bytes, 9e18)));
-  }
-
-  void Check(int64_t planned) const {
-    train::CheckFitsMemory(derived_.batch_size_per_device, planned, train::FreeMemory(), [this](int64_t batch) { return PeakOf(batch); });
-  }
-
-  int64_t PeakOf(int64_t batch) const {
-    auto smaller = BuildTrainGraph(params_, own_, derived_, batch);
-    Session session(smaller->graph.get(), DeviceOptions());
-    return session.Prepare({smaller->learning_rate}, smaller->fetches, smaller->targets)->stats().peak_bytes;
-  }
-
   const BenchParams& params_;
   const OwnParams& own_;
   const Derived& derived_;
+  const BatchMemory memory_;
   std::unique_ptr<TrainGraph> built_;
   std::unique_ptr<Session> session_;
   std::unique_ptr<Runner> runner_;
@@ -112,5 +100,12 @@ class ModelRunner final : public StepRunner {
 }  // namespace
 
 std::unique_ptr<StepRunner> MakeModelRunner(const RunnerRequest& request) { return std::make_unique<ModelRunner>(request); }
+
+int64_t LargestBatchSize(const BenchParams& params, const OwnParams& own) {
+  CheckParams(params);
+  CheckSupported(params, own);
+  const Derived derived = Derive(params);
+  return BatchMemory(params, own, derived, DevicesFor(params, derived)).LargestBatch();
+}
 
 }  // namespace muster::bench

@@ -175,6 +175,8 @@ struct OwnParams {
   std::optional<bool> check_nan;           // unset: see NanStops in loop.h
   std::string gradient_combine = "mean";              // of the towers' gradients: mean or sum
   std::string batch_norm_statistics = "first_tower";  // whose batches move running averages: first_tower, mean
+  std::string recompute = "none";     // auto: activations are computed again in the backward pass if they do not fit
+  int64_t host_memory_limit_mb = 0;   // memory of the host to stay within; 0: what is free
   std::optional<std::string> dump_passes;  // folder that gets the graph before and after each compiler pass
 
   friend bool operator==(const OwnParams&, const OwnParams&) = default;

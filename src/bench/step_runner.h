@@ -19,6 +19,7 @@ struct PreparedRun {
   int64_t planned_peak_bytes = 0;  // plan of all devices, and what the program holds besides
   int64_t num_threads = 0;         // compute threads in use, of each device
   std::vector<DeviceBytes> memory;  // what the plan needs on each device
+  std::string recompute_note;      // what recomputation adds to each step; "": nothing
   std::vector<std::pair<std::string, std::string>> libraries;  // name, version: {"oneDNN", "3.2.0"}
 };
 

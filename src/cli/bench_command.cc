@@ -6,6 +6,7 @@
 #include "bench/flags.h"
 #include "bench/loop.h"
 #include "bench/model_runner.h"
+#include "cli/auto_batch.h"
 #include "cli/bench_sweep.h"
 #include "cli/commands.h"
 #include "cli/dispatch.h"
@@ -28,7 +29,9 @@ void RefuseBatchOfNothing(const FlagValues& values) {
 
 int BenchCommand(const std::vector<std::string>& words) {
   const FlagTable table = bench::PeerFlags().Plus(bench::OwnFlags());
-  const FlagValues values = ParseFlags(table, words);
+  std::vector<std::string> numbers = words;
+  const bool batch_is_largest = TakeAutoBatch(&numbers);
+  const FlagValues values = ParseFlags(table, numbers);
   if (values.help() || values.helpfull()) {
     const std::string text = values.help() ? HelpText(kUsage, table) : HelpFullText(kUsage, table);
     WriteStandardOutput(text);
@@ -36,17 +39,23 @@ int BenchCommand(const std::vector<std::string>& words) {
   }
   RejectPositional(values);
   RefuseBatchOfNothing(values);
+  if (values.has_value("sweep") && batch_is_largest) throw InvalidArgument("flag --batch_size=auto does not go with --sweep");
   if (values.has_value("sweep")) return BenchSweep(table, values);
   if (values.has_value("sweep_csv")) throw InvalidArgument("flag --sweep_csv has no meaning without --sweep");
 
   InterruptScope interrupts;
   bench::StandardConsole console("muster bench: ");
-  const bench::BenchParams params = bench::ParamsFromFlags(values);
-  bench::Surroundings surroundings{.console = console, .words = values.words()};
+  bench::BenchParams params = bench::ParamsFromFlags(values);
+  const bench::OwnParams own = bench::OwnParamsFromFlags(values);
+  bench::Surroundings surroundings{.console = console, .words = batch_is_largest ? words : values.words()};
+  if (batch_is_largest) {
+    params.batch_size = bench::LargestBatchSize(params, own);
+    surroundings.notes.push_back(fmt::format("--batch_size=auto is {}, the most images per device that fit", params.batch_size));
+  }
   const bool took_cpu = !values.is_set("device") && params.device == "cpu";
   if (took_cpu) surroundings.notes.emplace_back("no GPU that Muster can use: taking the CPU");
   const bench::BenchResult result =
-      bench::Run(params, bench::OwnParamsFromFlags(values), bench::MakeModelRunner, std::move(surroundings));
+      bench::Run(params, own, bench::MakeModelRunner, std::move(surroundings));
   return result.state == bench::ExitState::kInterrupted ? kInterruptedExitCode : kSuccess;
 }
 

@@ -11,6 +11,7 @@
 #include "base/process_memory.h"
 #include "base/standard_output.h"
 #include "bench/machine.h"
+#include "cli/auto_batch.h"
 #include "cli/commands.h"
 #include "cli/dispatch.h"
 #include "data/batch.h"
@@ -59,7 +60,7 @@ struct Loaded {
 };
 
 // Reads the data, builds and compiles the model, and notes what it learns in "facts". False if interrupted.
-bool Load(const TrainOptions& options, const data::DatasetFiles& files, Loaded* loaded, train::RunFacts* facts) try {
+bool Load(TrainOptions& options, const data::DatasetFiles& files, Loaded* loaded, train::RunFacts* facts) try {
   loaded->data = data::BuildPipeline(data::ReadTrainTest(files), options.pipeline);
   const data::Dataset& train = *loaded->data.train;
   const auto dims = train.image_shape().dims();
@@ -67,7 +68,9 @@ bool Load(const TrainOptions& options, const data::DatasetFiles& files, Loaded* 
   facts->test_images = loaded->data.test->size();
   facts->image_shape = {dims.begin(), dims.end()};
   facts->num_classes = train.num_classes();
-  loaded->step = std::make_unique<train::GraphTrainStep>(options, train::TrainingData{train.image_shape(), train.num_classes(), train.size()});
+  const train::TrainingData shape{train.image_shape(), train.num_classes(), train.size()};
+  if (options.batch_is_largest) options.batch_size = train::GraphTrainStep::LargestBatchSize(options, shape);
+  loaded->step = std::make_unique<train::GraphTrainStep>(options, shape);
   facts->trainable_parameters = loaded->step->trainable_parameters();
   facts->planned_peak_bytes = loaded->step->planned_peak_bytes();
   return true;
@@ -110,7 +113,7 @@ int ExitCode(const TrainResult& result) {
   return result.target_accuracy > 0 && !result.time_to_accuracy() ? kFailure : kSuccess;
 }
 
-int Run(const TrainOptions& options) {
+int Run(TrainOptions options) {
   const train::ProcessClock clock;
   train::FindTrainModel(options.model);
   const data::DatasetFiles files = data::FindDatasetFiles(options.dataset);
@@ -120,6 +123,7 @@ int Run(const TrainOptions& options) {
   TrainResult result = NothingTrained(options, clock);
   if (Load(options, files, &loaded, &facts)) {
     console->Write(Opening(options, facts));
+    if (const std::string note = train::RecomputeNote(loaded.step->train_stats()); !note.empty()) console->Write(note + "\n");
     result = Train(options, loaded, *console, clock);
   }
   console->Write(train::SummaryText(result));
@@ -132,17 +136,21 @@ int Run(const TrainOptions& options) {
 
 int TrainCommand(const std::vector<std::string>& words) {
   const FlagTable table = train::TrainFlags();
-  const FlagValues values = ParseFlags(table, words);
+  std::vector<std::string> numbers = words;
+  const bool batch_is_largest = TakeAutoBatch(&numbers);
+  const FlagValues values = ParseFlags(table, numbers);
   if (values.help() || values.helpfull()) {
     const std::string text = values.help() ? HelpText(kUsage, table) : HelpFullText(kUsage, table);
     WriteStandardOutput(text);
     return kSuccess;
   }
   RejectPositional(values);
-  const TrainOptions options = train::OptionsFromFlags(values);
+  TrainOptions options = train::OptionsFromFlags(values);
+  options.batch_is_largest = batch_is_largest;
+  if (batch_is_largest) options.flag_words = words;
   CheckOutputs(values);
   InterruptScope interrupts;
-  return Run(options);
+  return Run(std::move(options));
 }
 
 }  // namespace muster::cli

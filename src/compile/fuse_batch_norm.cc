@@ -24,10 +24,14 @@ class BatchNormFuser {
     return readers.size() == 1 && readers[0].node == reader;
   }
 
+  // Whether the node's device has this kernel for the node's dtype.
+  bool HasKernel(OpKind kind, NodeId id) const {
+    return request_.devices[static_cast<size_t>(graph_.device(id))].kernels->Find(kind, graph_.node(id).outputs[0].dtype) != nullptr;
+  }
+
   bool IsFusable(Output o, NodeId reader) const {
-    const Node& node = graph_.node(o.node);
-    return node.kind == OpKind::kFusedBatchNorm && o.index == 0 && HasOnlyReader(o, reader) && graph_.MayFuse({o.node, reader}) &&
-           request_.devices[static_cast<size_t>(graph_.device(o.node))].kernels->Find(OpKind::k_FusedBatchNormEx, node.outputs[0].dtype) != nullptr;
+    return graph_.node(o.node).kind == OpKind::kFusedBatchNorm && o.index == 0 && HasOnlyReader(o, reader) && graph_.MayFuse({o.node, reader}) &&
+           HasKernel(OpKind::k_FusedBatchNormEx, o.node);
   }
 
   // relu(bn(x)) or relu(bn(x) + side).
@@ -79,7 +83,9 @@ class BatchNormFuser {
     const Node forward = graph_.node(fused);
     // A side input of the forward pass took part in the mask, so the mask cannot be found again from x alone.
     attrs.has_side_input = mask_is_shared || forward.attr<BatchNormAttrs>().has_side_input;
-    std::vector<Output> inputs{graph_.node(relu_grad).inputs[0], grad.inputs[1], grad.inputs[2], grad.inputs[3], grad.inputs[4], forward.inputs[2], y};
+    // Without a side input kernels find the mask from x. So y need not be kept for them: offset stands in its place.
+    std::vector<Output> inputs{graph_.node(relu_grad).inputs[0], grad.inputs[1], grad.inputs[2], grad.inputs[3], grad.inputs[4],
+                               forward.inputs[2], attrs.has_side_input ? y : forward.inputs[2]};
     const NodeId made = graph_.Add(OpKind::k_FusedBatchNormGradEx, grad.name, std::move(inputs), attrs, norm_grad);
     for (int i = 0; i < 3; ++i) graph_.ReplaceUses({norm_grad, i}, {made, i});
     if (mask_is_shared) graph_.ReplaceUses({relu_grad, 0}, {made, 3});

@@ -4,22 +4,12 @@
 #include "base/bytes.h"
 #include "compile/lifetimes.h"
 #include "compile/passes.h"
+#include "compile/phase.h"
 #include "graph/op_def.h"
 #include "memory/arena_planner.h"
 
 namespace muster {
 namespace {
-
-bool IsSource(OpKind kind) {
-  return kind == OpKind::kPlaceholder || kind == OpKind::kConst || kind == OpKind::kVariable || kind == OpKind::kNoOp;
-}
-
-enum Phase { kForward = 0, kBackward = 1, kUpdate = 2 };
-
-int PhaseOf(const Node& node) {
-  if (GetOpDef(node.kind).num_refs > 0) return kUpdate;
-  return node.name.find("gradients/") != std::string::npos ? kBackward : kForward;
-}
 
 // Builds one partition: its steps in schedule order, then where every value lives.
 class PartitionBuilder {

@@ -32,6 +32,8 @@ void ChooseLayouts(CompileGraph& graph, const CompileRequest& request);
 void OrderUpdates(CompileGraph& graph);
 // lower.cc: kernels, places and lifetimes: the plan.
 Plan Lower(CompileGraph& graph, std::vector<ChannelSpec> channels, const CompileRequest& request);
+// fit_memory.cc: the plan with as little recomputation as makes it fit the memory limits; if nothing does, the smallest found.
+Plan LowerToFit(CompileGraph& graph, const std::vector<ChannelSpec>& channels, const CompileRequest& request);
 // coalesce_updates.cc: neighbouring updates over contiguous memory become one step.
 void CoalesceUpdates(Plan& plan, const CompileRequest& request);
 // streams.cc: a stream for each step, and the fewest waits between streams that keep every access to memory in order.

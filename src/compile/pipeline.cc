@@ -62,7 +62,8 @@ Plan Compile(const CompileRequest& request) {
   dump("layout", graph);
   OrderUpdates(graph);
   dump("order_updates", graph);
-  Plan plan = Lower(graph, std::move(channels), request);
+  Plan plan = request.recompute != Recompute::kNone && request.use_arena ? LowerToFit(graph, channels, request) : Lower(graph, std::move(channels), request);
+  if (plan.stats.num_recomputed > 0) dump("recompute", graph);
   if (request.optimize && request.use_arena) CoalesceUpdates(plan, request);
   AssignStreams(plan, request);
   CountSteps(plan);

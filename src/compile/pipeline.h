@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "compile/compile_graph.h"
+#include "muster/recompute.h"
 #include "plan/plan.h"
 #include "plan/variable_table.h"
 
@@ -15,6 +16,7 @@ struct CompileDevice {
   const KernelTable* kernels = nullptr;
   DeviceCaps caps;
   bool is_asynchronous = false;  // has streams that run behind its driver's back
+  int64_t memory_limit = 0;  // bytes for variables and plan, of a device with memory of its own; 0: none
 };
 
 // What to compile and for which devices.
@@ -28,6 +30,8 @@ struct CompileRequest {
   bool use_arena = true;
   bool allow_soft_placement = true;
   DeviceName own_task;  // what a device without a job means; empty: any task, the first by name (TensorFlow)
+  Recompute recompute = Recompute::kNone;
+  int64_t host_memory_limit = 0;  // bytes of all CPU devices together; 0: none
   std::string dump_passes_dir;
 };
 

@@ -95,12 +95,17 @@ CompileRequest SessionImpl::RequestFor(const Wanted& wanted) {
   request.feeds = wanted.feeds;
   request.fetches = wanted.fetches;
   request.targets = wanted.targets;
-  for (const LocalDevice& d : devices_) request.devices.push_back({d.device->name(), d.kernels, d.caps, d.device->is_asynchronous()});
+  for (const LocalDevice& d : devices_) {
+    const int64_t limit = d.device->name().type == "CPU" ? 0 : d.device->allocator()->Stats().bytes_limit;
+    request.devices.push_back({d.device->name(), d.kernels, d.caps, d.device->is_asynchronous(), limit});
+  }
   request.variables = &table_;
   request.own_task = devices_[0].device->name().Task();
   request.optimize = options_.optimize;
   request.use_arena = options_.use_arena;
   request.allow_soft_placement = options_.allow_soft_placement;
+  request.recompute = options_.recompute;
+  request.host_memory_limit = options_.host_memory_limit;
   request.dump_passes_dir = options_.dump_passes_dir;
   return request;
 }

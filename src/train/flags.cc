@@ -57,7 +57,7 @@ void AddDataFlags(Builder& add) {
 void AddModelFlags(Builder& add) {
   add.Group("Model and optimization");
   add.String("model", "cnn", "the network; an unknown name lists them").important = true;
-  add.Int("batch_size", 128, "images per step", 1, 1 << 24).important = true;
+  add.Int("batch_size", 128, "images per step; auto: as many as fit", 1, 1 << 24).important = true;
   add.Enum("optimizer", "adam", OptimizerNames(), "rule").important = true;
   add.Float("init_learning_rate", 0.004, "learning rate at the start; --learning_rate_schedule changes it", 0).important = true;
   add.Enum("learning_rate_schedule", "polynomial", ScheduleNames(), "how the rate changes");
@@ -88,6 +88,8 @@ void AddRunFlags(Builder& add) {
   add.Int("seed", 1, "of weights, order and augmentation", 0).important = true;
   add.Int("num_intra_threads", 0, "threads of an operation; 0: one per core", 0, 4096).important = true;
   add.Enum("backend", "cpu", {"cpu", "reference"}, "kernels: fast ones, or the plain loops that tests trust");
+  add.Enum("recompute", "none", {"none", "auto"}, "auto: compute activations again in the backward pass if they do not fit").important = true;
+  add.Int("host_memory_limit_mb", 0, "memory of the host to stay within, in MiB; 0: what is free", 0, 1 << 30);
   add.Bool("check_nan", true, "stop at the first loss that is not finite, naming step and layer");
 }
 
@@ -201,6 +203,8 @@ TrainOptions OptionsFromFlags(const FlagValues& values) {
   options.eval_every_n_epochs = values.GetFloat("eval_every_n_epochs");
   options.num_intra_threads = static_cast<int>(values.GetInt("num_intra_threads"));
   options.backend = values.GetString("backend");
+  options.recompute = values.GetString("recompute") == "auto";
+  options.host_memory_limit_mb = values.GetInt("host_memory_limit_mb");
   options.check_nan = values.GetBool("check_nan");
   options.display_every = values.GetInt("display_every");
   options.train_dir = values.GetString("train_dir");

@@ -14,7 +14,6 @@
 #include "muster/ops/nn.h"
 #include "muster/ops/state.h"
 #include "train/image_fit.h"
-#include "train/memory_fit.h"
 #include "train/model_flag.h"
 #include "train/non_finite.h"
 #include "train/recipe.h"
@@ -44,10 +43,29 @@ Shape BatchShape(const Shape& image, int64_t batch_size) { return image.Inserted
 
 const Model& FindTrainModel(const std::string& name) { return FindModelOfFlag(name, kModelSets); }
 
-GraphTrainStep::GraphTrainStep(const TrainOptions& options, const TrainingData& data) : GraphTrainStep(options, data, PlanOnly{}) {
+GraphTrainStep::GraphTrainStep(const TrainOptions& options, const TrainingData& data)
+    : GraphTrainStep(options, data, PlanOnly{ModeOf(options)}) {
   CheckMemory(options, data);
   session_->Initialize();
   keeps_snapshots_ = options.check_nan && StateBytes() <= kMaxSnapshotBytes;
+}
+
+Recompute GraphTrainStep::ModeOf(const TrainOptions& options) { return options.recompute ? Recompute::kFit : Recompute::kNone; }
+
+MemoryNeeds GraphTrainStep::Needs() const {
+  std::vector<NodeId> initializers;
+  for (const VariableInfo& variable : graph_.variables()) initializers.push_back(variable.initializer);
+  const auto first_values = session_->Prepare({}, {}, initializers);  // run, and given up, before the first step
+  const std::vector<DeviceInfo> devices = session_->Devices();
+  return Larger(NeedsOf({&train_->stats(), &evaluate_->stats()}, devices, host_limit_), NeedsOf(first_values->stats(), devices, host_limit_));
+}
+
+PlanMemory GraphTrainStep::PlanFor(const TrainOptions& options, const TrainingData& data, int64_t TrainOptions::*size, Recompute recompute) {
+  return [&options, &data, size, recompute](int64_t batch_size) {
+    TrainOptions changed = options;
+    changed.*size = batch_size;
+    return GraphTrainStep(changed, data, PlanOnly{recompute}).Needs();
+  };
 }
 
 // The batch of the plan that takes more beside the variables is the one to make smaller.
@@ -55,23 +73,44 @@ void GraphTrainStep::CheckMemory(const TrainOptions& options, const TrainingData
   const auto own_bytes = [](const Runner& plan) { return plan.stats().peak_bytes - plan.stats().variable_bytes; };
   const bool is_evaluation = own_bytes(*evaluate_) > own_bytes(*train_);
   const auto size = is_evaluation ? &TrainOptions::eval_batch_size : &TrainOptions::batch_size;
-  const std::string_view flag = is_evaluation ? "eval_batch_size" : "batch_size";
-  const auto planned = [&](int64_t batch_size) {
-    TrainOptions smaller = options;
-    smaller.*size = batch_size;
-    return GraphTrainStep(smaller, data, PlanOnly{}).planned_peak_bytes();
-  };
-  CheckFitsMemory(options.*size, planned_peak_bytes(), FreeMemory(), planned, flag);
+  FitQuestion question{.flag = is_evaluation ? "eval_batch_size" : "batch_size",
+                       .batch_size = options.*size,
+                       .plan = PlanFor(options, data, size, ModeOf(options))};
+  if (!is_evaluation && !options.recompute) question.plan_recomputed = PlanFor(options, data, size, Recompute::kMost);
+  CheckFits(Needs(), question);
 }
 
-GraphTrainStep::GraphTrainStep(const TrainOptions& options, const TrainingData& data, PlanOnly)
-    : schedule_(MakeSchedule(options.schedule, data.train_images, options.batch_size, options.num_epochs)) {
+int64_t GraphTrainStep::LargestBatchSize(const TrainOptions& options, const TrainingData& data) {
+  constexpr int64_t kFirst = 128;
+  const int64_t most = std::max<int64_t>(1, data.train_images);
+  const int64_t largest = LargestBatch(std::min(kFirst, most), most, PlanFor(options, data, &TrainOptions::batch_size, ModeOf(options)));
+  if (largest > 0) return largest;
+  TrainOptions one = options;
+  one.batch_size = 1;
+  GraphTrainStep(one, data, PlanOnly{ModeOf(options)}).CheckMemory(one, data);
+  return 1;  // memory was set free meanwhile
+}
+
+GraphTrainStep::GraphTrainStep(const TrainOptions& options, const TrainingData& data, PlanOnly mode)
+    : schedule_(MakeSchedule(options.schedule, data.train_images, options.batch_size, options.num_epochs)),
+      host_limit_(HostMemoryLimit(options.host_memory_limit_mb)) {
   graph_.set_seed(static_cast<int64_t>(options.seed));
   data::ThrowIfInterrupted();
   BuildTraining(options, data);
   BuildEvaluation(options, data);
+  SessionOptions session{.intra_op_threads = options.num_intra_threads, .backend = options.backend};
+  Compile(session);
+  if (mode.recompute == Recompute::kNone || (mode.recompute == Recompute::kFit && Fits(Needs()))) return;
+  session.recompute = mode.recompute;
+  session.host_memory_limit = std::max<int64_t>(1, host_limit_ - evaluate_->stats().peak_bytes + evaluate_->stats().variable_bytes);
+  Compile(session);
+}
+
+void GraphTrainStep::Compile(const SessionOptions& options) {
+  train_.reset();  // before the session goes
+  evaluate_.reset();
   data::ThrowIfInterrupted();
-  session_ = std::make_unique<Session>(&graph_, SessionOptions{.intra_op_threads = options.num_intra_threads, .backend = options.backend});
+  session_ = std::make_unique<Session>(&graph_, options);
   train_ = session_->Prepare({images_, labels_}, {loss_, correct_}, {train_op_});
   data::ThrowIfInterrupted();
   evaluate_ = session_->Prepare({eval_images_, eval_labels_}, {eval_losses_, eval_correct_});

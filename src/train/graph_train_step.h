@@ -7,6 +7,7 @@
 
 #include "muster/models.h"
 #include "muster/session.h"
+#include "train/memory_fit.h"
 #include "train/options.h"
 #include "train/train_step.h"
 
@@ -38,6 +39,11 @@ class GraphTrainStep : public TrainStep {
   EvalResult Evaluate(const data::Batch& batch) override;
   std::string ExplainNonFinite(int64_t step, const data::BatchSource& batches) override;
 
+  // The largest options.batch_size that fits, at most all training images. Throws Error{ResourceExhausted} if not one does.
+  static int64_t LargestBatchSize(const TrainOptions& options, const TrainingData& data);
+
+  // Steps of the training plan that run again in the backward pass, and what they add.
+  const PlanStats& train_stats() const { return train_->stats(); }
   // Memory of both plans: variables, optimizer slots, gradients, activations, constants and inputs.
   int64_t planned_peak_bytes() const;
   int64_t trainable_parameters() const;
@@ -46,7 +52,9 @@ class GraphTrainStep : public TrainStep {
 
  private:
   // Compiles, but takes no memory for variables and activations.
-  struct PlanOnly {};
+  struct PlanOnly {
+    Recompute recompute = Recompute::kNone;
+  };
   GraphTrainStep(const TrainOptions& options, const TrainingData& data, PlanOnly);
 
   // The state of the model after "step" steps.
@@ -57,6 +65,11 @@ class GraphTrainStep : public TrainStep {
 
   void BuildTraining(const TrainOptions& options, const TrainingData& data);
   void BuildEvaluation(const TrainOptions& options, const TrainingData& data);
+  void Compile(const SessionOptions& options);
+  MemoryNeeds Needs() const;
+  // What another value of one of the batch sizes would need.
+  static PlanMemory PlanFor(const TrainOptions& options, const TrainingData& data, int64_t TrainOptions::*size, Recompute recompute);
+  static Recompute ModeOf(const TrainOptions& options);
   void CheckMemory(const TrainOptions& options, const TrainingData& data) const;
   int64_t StateBytes() const;
   void TakeSnapshot();
@@ -65,6 +78,7 @@ class GraphTrainStep : public TrainStep {
 
   Graph graph_;
   Schedule schedule_;
+  int64_t host_limit_ = 0;  // bytes
   int64_t step_ = 0;
 
   // Nodes of the training and the evaluation tower.

@@ -1,5 +1,8 @@
 #include "train/memory_fit.h"
 
+#include <algorithm>
+#include <limits>
+
 #include <fmt/format.h>
 
 #include "base/system_memory.h"
@@ -8,39 +11,140 @@
 namespace muster::train {
 namespace {
 
-std::string Gibibytes(int64_t bytes) { return fmt::format("{:.2f} GiB", static_cast<double>(bytes) / (1 << 30)); }
+// Then the line has led astray, and halving finds the rest.
+constexpr int kPlansOnALine = 10;
+constexpr int64_t kNone = std::numeric_limits<int64_t>::max();
 
-// The largest batch within the limit: found by halving, then made larger on the line through the last two points, as
-// memory grows linearly with the batch.
-int64_t LargestFitting(int64_t batch_size, int64_t planned_bytes, int64_t limit_bytes, const std::function<int64_t(int64_t)>& planned) {
-  int64_t above = batch_size, above_bytes = planned_bytes;
-  while (above > 1) {
-    const int64_t below = above / 2;
-    const int64_t below_bytes = planned(below);
-    if (below_bytes > limit_bytes) {
-      above = below;
-      above_bytes = below_bytes;
-      continue;
-    }
-    const double per_image = static_cast<double>(above_bytes - below_bytes) / static_cast<double>(above - below);
-    const auto more = static_cast<int64_t>(static_cast<double>(limit_bytes - below_bytes) / per_image);
-    const int64_t guess = below + more;
-    return guess > below && planned(guess) <= limit_bytes ? guess : below;
+std::string Gibibytes(int64_t bytes) {
+  const double mib = static_cast<double>(bytes) / (1 << 20);
+  return mib < 1000 ? fmt::format("{:.1f} MiB", mib) : fmt::format("{:.2f} GiB", mib / 1024);
+}
+
+// "/device:GPU:0" of "/job:localhost/replica:0/task:0/device:GPU:0".
+std::string ShortName(const std::string& device) {
+  const size_t at = device.find("/device:");
+  return at == std::string::npos ? device : device.substr(at);
+}
+
+bool IsOnHost(const DeviceInfo& device) { return device.physical_id < 0; }
+
+// A batch and what it needs.
+struct Point {
+  int64_t batch = 0;
+  MemoryNeeds needs;
+};
+
+// Where the line through two points (or, without "other", the line from nothing) crosses the first limit.
+int64_t Crossing(const Point& at, const Point* other) {
+  double reach = static_cast<double>(kNone) / 4;
+  for (size_t i = 0; i < at.needs.size(); ++i) {
+    const double bytes = static_cast<double>(at.needs[i].bytes), left = static_cast<double>(at.needs[i].limit) - bytes;
+    double per_image = bytes / static_cast<double>(at.batch);
+    if (other != nullptr)
+      per_image = (bytes - static_cast<double>(other->needs[i].bytes)) / static_cast<double>(at.batch - other->batch);
+    if (per_image > 0) reach = std::min(reach, static_cast<double>(at.batch) + left / per_image);
   }
-  return 0;
+  return static_cast<int64_t>(std::max(reach, 0.0));
+}
+
+// The need that is furthest above its limit, in proportion.
+const MemoryNeed& Tightest(const MemoryNeeds& needs) {
+  return *std::max_element(needs.begin(), needs.end(), [](const MemoryNeed& a, const MemoryNeed& b) {
+    return static_cast<double>(a.bytes) * static_cast<double>(b.limit) < static_cast<double>(b.bytes) * static_cast<double>(a.limit);
+  });
+}
+
+// The batch that would fit with recomputation, told from two plans.
+int64_t EstimateRecomputed(const FitQuestion& question, int64_t fits) {
+  const int64_t small = std::max<int64_t>(1, fits);
+  if (small == question.batch_size) return 0;
+  const Point low{small, question.plan_recomputed(small)}, high{question.batch_size, question.plan_recomputed(question.batch_size)};
+  return Crossing(low, &high);
+}
+
+std::string Advice(const MemoryNeeds& needs, const FitQuestion& question) {
+  const MemoryNeed& tightest = Tightest(needs);
+  const PlanMemory plan = [&](int64_t batch) {
+    return batch == question.batch_size && question.first_batch == 0 ? needs : question.plan(batch);
+  };
+  const int64_t first = question.first_batch > 0 ? question.first_batch : question.batch_size;
+  const int64_t fits = LargestBatch(first, question.batch_size, plan);
+  std::string text = fits > 0 ? fmt::format("--{}={} fits", question.flag, fits) : "not even a batch of one image fits";
+  if (question.plan_recomputed != nullptr && question.first_batch == 0)
+    if (const int64_t more = EstimateRecomputed(question, fits); more > fits)
+      text += more >= question.batch_size ? ", and so does this one with --recompute=auto"
+                                          : fmt::format(", with --recompute=auto about {}", more);
+  if (tightest.exchange_bytes > tightest.bytes / 50)
+    text += fmt::format("; {} of it are exchange buffers (--variable_update, --bucket_mb)", Gibibytes(tightest.exchange_bytes));
+  return text;
 }
 
 }  // namespace
 
-void CheckFitsMemory(int64_t batch_size, int64_t planned_bytes, int64_t limit_bytes, const std::function<int64_t(int64_t)>& planned,
-                     std::string_view flag) {
-  if (planned_bytes <= limit_bytes) return;
-  const int64_t fits = LargestFitting(batch_size, planned_bytes, limit_bytes, planned);
-  const std::string advice = fits > 0 ? fmt::format("--{}={} would fit", flag, fits) : "not even a batch of one image fits";
-  throw Error(Code::kResourceExhausted, fmt::format("--{}={} needs {} of memory, {} are free; {}", flag, batch_size, Gibibytes(planned_bytes),
-                                                    Gibibytes(limit_bytes), advice));
+MemoryNeeds NeedsOf(const std::vector<const PlanStats*>& plans, const std::vector<DeviceInfo>& devices, int64_t host_limit) {
+  MemoryNeeds needs;
+  MemoryNeed host{.where = "the host", .limit = host_limit};
+  for (size_t d = 0; d < devices.size(); ++d) {
+    const bool has_own_memory = !IsOnHost(devices[d]) && devices[d].memory_limit > 0;
+    MemoryNeed own{.where = ShortName(devices[d].name), .limit = devices[d].memory_limit};
+    MemoryNeed& need = has_own_memory ? own : host;
+    for (const PlanStats* plan : plans) {
+      const DeviceBytes& bytes = plan->devices[d];
+      need.bytes += bytes.peak_bytes - (plan == plans[0] ? 0 : bytes.variable_bytes);
+      need.exchange_bytes += bytes.channel_bytes;
+    }
+    if (has_own_memory) needs.push_back(std::move(own));
+  }
+  if (host_limit > 0) needs.push_back(std::move(host));
+  return needs;
 }
 
-int64_t FreeMemory() { return ReadSystemMemory().free(); }
+MemoryNeeds NeedsOf(const PlanStats& stats, const std::vector<DeviceInfo>& devices, int64_t host_limit) {
+  return NeedsOf(std::vector<const PlanStats*>{&stats}, devices, host_limit);
+}
+
+MemoryNeeds Larger(MemoryNeeds a, const MemoryNeeds& b) {
+  for (size_t i = 0; i < a.size(); ++i)
+    if (b[i].bytes > a[i].bytes) a[i] = b[i];
+  return a;
+}
+
+bool Fits(const MemoryNeeds& needs) {
+  return std::all_of(needs.begin(), needs.end(), [](const MemoryNeed& need) { return need.bytes <= need.limit; });
+}
+
+int64_t LargestBatch(int64_t start, int64_t most, const PlanMemory& plan) {
+  int64_t fits = 0, too_large = most + 1;
+  Point last, before;
+  int plans = 0;
+  for (int64_t next = std::clamp<int64_t>(start, 1, most); too_large - fits > 1;) {
+    before = std::move(last);
+    last = {next, plan(next)};
+    (Fits(last.needs) ? fits : too_large) = next;
+    next = std::clamp(Crossing(last, before.batch > 0 ? &before : nullptr), fits + 1, std::max(fits + 1, too_large - 1));
+    if (++plans > kPlansOnALine) next = fits + std::max<int64_t>(1, (too_large - fits) / 2);
+  }
+  return fits;
+}
+
+void CheckFits(const MemoryNeeds& needs, const FitQuestion& question) {
+  if (Fits(needs)) return;
+  const MemoryNeed& tightest = Tightest(needs);
+  throw Error(Code::kResourceExhausted,
+              fmt::format("--{}={} needs {} of memory on {}, which has {}; {}", question.flag, question.batch_size,
+                          Gibibytes(tightest.bytes), tightest.where, Gibibytes(tightest.limit), Advice(needs, question)));
+}
+
+std::string RecomputeNote(const PlanStats& stats) {
+  if (stats.num_recomputed == 0) return "";
+  return fmt::format("recompute: {} step{} of the forward pass run{} again in the backward pass, {:.3g} GFLOP more", stats.num_recomputed,
+                     stats.num_recomputed == 1 ? "" : "s", stats.num_recomputed == 1 ? "s" : "", stats.recompute_flops / 1e9);
+}
+
+int64_t HostMemoryLimit(int64_t limit_mb) {
+  constexpr int64_t kForOtherThings = int64_t{64} << 20;
+  const int64_t free = std::max<int64_t>(0, ReadSystemMemory().free() - kForOtherThings);
+  return limit_mb > 0 ? std::min(free, limit_mb << 20) : free;
+}
 
 }  // namespace muster::train

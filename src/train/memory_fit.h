@@ -2,17 +2,61 @@
 
 #include <cstdint>
 #include <functional>
+#include <string>
 #include <string_view>
+#include <vector>
+
+#include "muster/device_info.h"
+#include "muster/plan_stats.h"
 
 namespace muster::train {
 
-// Throws Error{ResourceExhausted} if a plan of "planned_bytes" for "batch_size" images, the value of --"flag", exceeds
-// "limit_bytes". The message says which batch would fit: "planned" gives the bytes for another batch size and is only
-// asked then, a few times, for smaller ones.
-void CheckFitsMemory(int64_t batch_size, int64_t planned_bytes, int64_t limit_bytes, const std::function<int64_t(int64_t)>& planned,
-                     std::string_view flag = "batch_size");
+// What a program needs of one memory, and what there is: a device's own, or the host's, which all CPU devices share.
+struct MemoryNeed {
+  std::string where;           // "/device:GPU:0", "the host"
+  int64_t bytes = 0;
+  int64_t limit = 0;
+  int64_t exchange_bytes = 0;  // part of "bytes": buffers for values from other devices
+};
+using MemoryNeeds = std::vector<MemoryNeed>;
 
-// What this process may still take: free memory of the machine or of its control group.
-int64_t FreeMemory();
+// The needs of one plan, those of devices with limits of their own before the host's.
+MemoryNeeds NeedsOf(const PlanStats& stats, const std::vector<DeviceInfo>& devices, int64_t host_limit);
+// The needs of several plans of one session at a time: they share the variables.
+MemoryNeeds NeedsOf(const std::vector<const PlanStats*>& plans, const std::vector<DeviceInfo>& devices, int64_t host_limit);
+
+// For each memory the larger of two needs of one session.
+MemoryNeeds Larger(MemoryNeeds a, const MemoryNeeds& b);
+
+bool Fits(const MemoryNeeds& needs);
+
+// The needs of a program with so many images per device and step; compiles, but allocates nothing.
+using PlanMemory = std::function<MemoryNeeds(int64_t batch_size)>;
+
+// The largest batch that fits, at most "most"; 0 if not one image does. Plans a few batches, beginning with "start", each
+// where the line through the last two crosses the limit: memory grows linearly with the batch but for a little rounding.
+// The answer was planned, and so was the batch above it.
+int64_t LargestBatch(int64_t start, int64_t most, const PlanMemory& plan);
+
+// How a program that does not fit can be told what would.
+struct FitQuestion {
+  std::string_view flag = "batch_size";  // whose value the batch is
+  int64_t batch_size = 0;
+  PlanMemory plan;
+  int64_t first_batch = 0;  // to plan first if "needs" is only a guess from below; 0: they were planned
+  // The same with as much recomputation as helps; empty if there is none to gain.
+  PlanMemory plan_recomputed = nullptr;
+};
+
+// Throws Error{ResourceExhausted} if "needs", those of the question's batch, do not fit: one line with what is needed and
+// had where it is tightest, the largest batch that fits, and what else would help.
+void CheckFits(const MemoryNeeds& needs, const FitQuestion& question);
+
+// What recomputation adds to each step, for people; "" if it adds nothing.
+std::string RecomputeNote(const PlanStats& stats);
+
+// What this process may still take of the host's memory for plans: what is free in the machine or its control group less a
+// little for everything else that it does. "limit_mb" is a smaller limit that the user gave, 0 for none.
+int64_t HostMemoryLimit(int64_t limit_mb = 0);
 
 }  // namespace muster::train

@@ -2,7 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include "train/memory_fit.h"
 #include "muster/error.h"
 
 namespace muster::train {
@@ -62,28 +61,6 @@ TEST(Recipe, OptimizersThatDecayWeightsThemselvesGetNoL2Loss) {
   EXPECT_EQ(L2Factor({.name = "adamw", .weight_decay = 0.1}), 0);
   EXPECT_EQ(L2Factor({.name = "lars", .weight_decay = 0.1}), 0);
   EXPECT_EQ(L2Factor({.name = "adam", .weight_decay = 0.1}), 0.1);
-}
-
-TEST(MemoryFit, ABatchThatIsTooLargeIsToldTheLargestThatFits) {
-  const auto planned = [](int64_t batch) { return int64_t{1000} + batch * 10; };
-  EXPECT_NO_THROW(CheckFitsMemory(100, planned(100), 2000, planned));
-  try {
-    CheckFitsMemory(5000, planned(5000), 2000, planned);
-    FAIL();
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), Code::kResourceExhausted);
-    EXPECT_NE(std::string(error.what()).find("--batch_size=100 would fit"), std::string::npos) << error.what();
-  }
-}
-
-TEST(MemoryFit, AModelThatNeverFitsSaysSo) {
-  const auto planned = [](int64_t batch) { return int64_t{1000} + batch * 10; };
-  try {
-    CheckFitsMemory(64, planned(64), 500, planned);
-    FAIL();
-  } catch (const Error& error) {
-    EXPECT_NE(std::string(error.what()).find("not even a batch of one image fits"), std::string::npos) << error.what();
-  }
 }
 
 }  // namespace

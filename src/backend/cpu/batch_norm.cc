@@ -60,16 +60,19 @@ class BatchNormKernel : public Kernel {
 };
 
 // inputs x, scale, offset, mean, variance[, side]; outputs y, batch_mean, batch_variance, reserve_mean, reserve_inv_std.
+// Asked for y alone, a batch norm is done again: inputs 3 and 4 are then the reserve_mean and reserve_inv_std that the first
+// time left, and y gets the bits it had.
 class ForwardKernel final : public BatchNormKernel {
  public:
-  ForwardKernel(const KernelRequest& r, int threads) : BatchNormKernel(r, r.in(0), 1, threads) {}
+  ForwardKernel(const KernelRequest& r, int threads)
+      : BatchNormKernel(r, r.in(0), 1, threads), is_redone_(r.outputs.size() == 1) {}
 
   void Launch(const LaunchArgs& a) override {
     const BatchNormScratch scratch(plan_, a.workspace);
     const BatchNormForwardArgs f = Bind(a, scratch);
     const auto normalise = [&](int64_t chunk, int64_t c) { Normalise(f, chunk, c); };
     const auto finish = [&](int64_t begin, int64_t end) { Finish(a, scratch, begin, end); };
-    if (attrs_.is_training) {
+    if (attrs_.is_training && !is_redone_) {
       ParallelFor(threads_, plan_.real_channels, GrainFor(kShiftRows * 64),
                   [&](int64_t begin, int64_t end) { FindShift(f.x, scratch, begin, end); });
       RunBatchNorm(plan_, threads_, [&](int64_t chunk, int64_t c) { Sum(scratch, f, chunk, c); }, finish, normalise);
@@ -109,6 +112,10 @@ class ForwardKernel final : public BatchNormKernel {
 
   // Statistics of channels [begin, end): the batch's own, or the given ones.
   void Finish(const LaunchArgs& a, const BatchNormScratch& scratch, int64_t begin, int64_t end) const {
+    if (is_redone_) {
+      for (int64_t c = begin; c < end; ++c) FillTables(a, scratch, c, static_cast<double>(a.in<float>(3)[c]), a.in<float>(4)[c]);
+      return;
+    }
     const double n = std::max(rows(), 1.0), unbiased = n / std::max(n - 1, 1.0);
     for (int64_t c = begin; c < end; ++c) {
       double mean, variance, reported;
@@ -125,10 +132,14 @@ class ForwardKernel final : public BatchNormKernel {
       const double values[] = {mean, reported, mean, static_cast<double>(inv_std)};
       for (int i = 0; i < 4; ++i)
         if (a.outputs[i + 1] != nullptr) a.out<float>(i + 1)[c] = static_cast<float>(values[i]);
-      Spread(scratch.table(plan_, kMean), c, mean);
-      Spread(scratch.table(plan_, kFactor), c, static_cast<double>(a.in<float>(1)[c] * inv_std));
-      Spread(scratch.table(plan_, kOffset), c, static_cast<double>(a.in<float>(2)[c]));
+      FillTables(a, scratch, c, mean, inv_std);
     }
+  }
+
+  void FillTables(const LaunchArgs& a, const BatchNormScratch& scratch, int64_t c, double mean, float inv_std) const {
+    Spread(scratch.table(plan_, kMean), c, mean);
+    Spread(scratch.table(plan_, kFactor), c, static_cast<double>(a.in<float>(1)[c] * inv_std));
+    Spread(scratch.table(plan_, kOffset), c, static_cast<double>(a.in<float>(2)[c]));
   }
 
   void Normalise(BatchNormForwardArgs f, int64_t chunk, int64_t c) const {
@@ -139,6 +150,8 @@ class ForwardKernel final : public BatchNormKernel {
     f.mean += c, f.factor += c, f.offset += c;
     simd_.normalise(plan_.tile(chunk, c), f);
   }
+
+  const bool is_redone_;
 };
 
 // inputs dy, x, scale, reserve_mean, reserve_inv_std[, offset, y]; outputs dx, dscale, doffset[, dside].

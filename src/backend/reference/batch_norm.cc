@@ -53,9 +53,10 @@ void Put(T* out, int64_t c, double value) {
   if (out != nullptr) out[c] = static_cast<T>(value);
 }
 
-// Outputs 1 to 4; leaves 1/sqrt(variance + epsilon) in "variance".
+// Outputs 1 to 4; leaves 1/sqrt(variance + epsilon) in "variance". What is kept is what the forward pass uses, to the bit, so
+// that the backward pass may compute its output again.
 template <typename T>
-void StoreStatistics(const BatchNorm& bn, const LaunchArgs& args, const double* mean, double* variance) {
+void StoreStatistics(const BatchNorm& bn, const LaunchArgs& args, double* mean, double* variance) {
   const double n = static_cast<double>(bn.rows);
   const double bessel = bn.attrs.is_training ? n / std::max(n - 1, 1.0) : 1.0;
   for (int64_t c = 0; c < bn.channels; ++c) {
@@ -64,29 +65,37 @@ void StoreStatistics(const BatchNorm& bn, const LaunchArgs& args, const double* 
     Put(args.out<T>(2), c, variance[c] * bessel);
     Put(args.out<T>(3), c, mean[c]);
     Put(args.out<T>(4), c, inv_std);
-    variance[c] = inv_std;
+    mean[c] = static_cast<T>(mean[c]);
+    variance[c] = static_cast<T>(inv_std);
   }
 }
 
+// The normalised value before side input and activation.
 template <typename T>
-void Forward(const BatchNorm& bn, bool has_side, const LaunchArgs& args) {
+double Normalised(T x, double mean, double inv_std, T scale, T offset) {
+  return (x - mean) * inv_std * scale + offset;
+}
+
+// "is_redone": y alone is wanted, and inputs 3 and 4 are the statistics that an earlier run reserved.
+template <typename T>
+void Forward(const BatchNorm& bn, bool has_side, bool is_redone, const LaunchArgs& args) {
   const T *x = args.in<T>(0), *scale = args.in<T>(1), *offset = args.in<T>(2);
   const T* side = has_side ? args.in<T>(5) : nullptr;
   double* mean = static_cast<double*>(args.workspace);
   double* inv_std = mean + bn.channels;
-  if (bn.attrs.is_training) {
+  if (bn.attrs.is_training && !is_redone) {
     Moments(bn, x, mean, inv_std);
   } else {
     std::copy_n(args.in<T>(3), bn.channels, mean);
     std::copy_n(args.in<T>(4), bn.channels, inv_std);
   }
-  StoreStatistics<T>(bn, args, mean, inv_std);
+  if (!is_redone) StoreStatistics<T>(bn, args, mean, inv_std);
   T* y = args.out<T>(0);
   if (y == nullptr) return;
   for (int64_t i = 0; i < bn.rows; ++i)
     for (int64_t c = 0; c < bn.channels; ++c) {
       const int64_t at = i * bn.channels + c;
-      double value = (x[at] - mean[c]) * inv_std[c] * scale[c] + offset[c];
+      double value = Normalised(x[at], mean[c], inv_std[c], scale[c], offset[c]);
       if (side != nullptr) value += side[at];
       if (bn.attrs.activation == Activation::kRelu && value < 0) value = 0;
       y[at] = static_cast<T>(value);
@@ -96,8 +105,17 @@ void Forward(const BatchNorm& bn, bool has_side, const LaunchArgs& args) {
 template <typename T>
 void Backward(const BatchNorm& bn, const LaunchArgs& args) {
   const T *dy = args.in<T>(0), *x = args.in<T>(1), *scale = args.in<T>(2), *mean = args.in<T>(3), *inv_std = args.in<T>(4);
-  const T* y = bn.attrs.activation == Activation::kRelu ? args.in<T>(6) : nullptr;
-  const auto masked = [=](int64_t at) { return y == nullptr || y[at] > 0 ? static_cast<double>(dy[at]) : 0.0; };
+  // With a side input the output tells where ReLU let values through; else it follows from x, and input 6 is not read.
+  const bool has_relu = bn.attrs.activation == Activation::kRelu;
+  const T* y = has_relu && bn.attrs.has_side_input ? args.in<T>(6) : nullptr;
+  const T* offset = has_relu && y == nullptr ? args.in<T>(5) : nullptr;
+  const auto masked = [&](int64_t at) {
+    bool passes = true;
+    if (y != nullptr) passes = y[at] > 0;
+    if (const int64_t c = at % bn.channels; offset != nullptr)
+      passes = static_cast<T>(Normalised(x[at], static_cast<double>(mean[c]), static_cast<double>(inv_std[c]), scale[c], offset[c])) > 0;
+    return passes ? static_cast<double>(dy[at]) : 0.0;
+  };
   double* doffset = static_cast<double*>(args.workspace);
   double* dscale = doffset + bn.channels;
   std::fill_n(doffset, 2 * bn.channels, 0.0);
@@ -129,8 +147,8 @@ int64_t WorkspaceBytes(const BatchNorm& bn) { return 2 * bn.channels * static_ca
 template <typename T>
 PreparedKernel PrepareForward(const KernelRequest& request, const DeviceCaps&) {
   const BatchNorm bn = Describe(request, request.in(0));
-  const bool has_side = request.inputs.size() == 6;
-  return {MakeKernel([=](const LaunchArgs& args) { Forward<T>(bn, has_side, args); }), WorkspaceBytes(bn), {}};
+  const bool has_side = request.inputs.size() == 6, is_redone = request.outputs.size() == 1;
+  return {MakeKernel([=](const LaunchArgs& args) { Forward<T>(bn, has_side, is_redone, args); }), WorkspaceBytes(bn), {}};
 }
 
 template <typename T>

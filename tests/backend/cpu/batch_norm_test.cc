@@ -121,6 +121,14 @@ TEST_P(BatchNorm, GivesTheSameBitsWithAnyNumberOfThreads) {
   for (size_t i = 0; i < back_one.size(); ++i) ExpectEqualBits(back_one[i], back_two[i]);
 }
 
+TEST_P(BatchNorm, IsRedoneFromItsStatisticsWithTheSameBits) {
+  const auto forward = Forward();
+  auto in = ForwardInputs();
+  in[3] = forward[3], in[4] = forward[4];
+  const auto again = RunKernel(OpKind::k_FusedBatchNormEx, attrs(), in, {F32(shape())}, {.threads = 2});
+  ExpectEqualBits(again[0], forward[0]);
+}
+
 TEST_P(BatchNorm, InferenceUsesTheGivenStatistics) {
   const auto in = ForwardInputs();
   const auto out = RunKernel(OpKind::k_FusedBatchNormEx, attrs(false), in, ForwardOutputs());

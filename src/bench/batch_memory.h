@@ -1,0 +1,39 @@
+#pragma once
+
+#include "bench/derived.h"
+#include "muster/session.h"
+#include "train/memory_fit.h"
+
+namespace muster::bench {
+
+// What a benchmark needs of memory, told from its plans: nothing is allocated, nothing runs. The parameters must outlive
+// the object.
+class BatchMemory {
+ public:
+  BatchMemory(const BenchParams& params, const OwnParams& own, const Derived& derived, SessionOptions devices);
+
+  // How the benchmark's session is made: its devices, and recomputation to fit them if --recompute says so.
+  SessionOptions Options() const { return OptionsWith(mode_); }
+  // Of a session with the training step's plan and the plan of the first values, which never are there together.
+  train::MemoryNeeds Needs(Session& session, const Graph& graph, const PlanStats& step) const;
+
+  // Throws Error{ResourceExhausted} if the images alone are too much to even compile for.
+  void CheckImagesFit() const;
+  // Throws Error{ResourceExhausted} if these needs, of the parameters' batch, do not fit.
+  void CheckFits(const train::MemoryNeeds& needs) const;
+  // The largest batch per device that fits. Throws Error{ResourceExhausted} if not one image does.
+  int64_t LargestBatch() const;
+
+ private:
+  SessionOptions OptionsWith(Recompute recompute) const;
+  train::PlanMemory PlanWith(Recompute recompute) const;
+
+  const BenchParams& params_;
+  const OwnParams& own_;
+  const Derived& derived_;
+  const SessionOptions devices_;
+  const Recompute mode_;
+  const int64_t host_limit_;  // bytes
+};
+
+}  // namespace muster::bench

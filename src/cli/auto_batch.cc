@@ -1,0 +1,21 @@
+#include "cli/auto_batch.h"
+
+namespace muster::cli {
+
+bool TakeAutoBatch(std::vector<std::string>* words) {
+  bool is_auto = false;
+  for (size_t i = 0; i < words->size() && (*words)[i] != "--";) {
+    const std::string name = (*words)[i].starts_with("--") ? (*words)[i].substr(2) : (*words)[i].substr((*words)[i].starts_with("-"));
+    const bool in_next_word = name == "batch_size" && i + 1 < words->size();
+    if (name == "batch_size=auto" || (in_next_word && (*words)[i + 1] == "auto")) {
+      is_auto = true;
+      words->erase(words->begin() + static_cast<long>(i), words->begin() + static_cast<long>(i + (in_next_word ? 2 : 1)));
+      continue;
+    }
+    if (name.starts_with("batch_size=") || in_next_word) is_auto = false;
+    ++i;
+  }
+  return is_auto;
+}
+
+}  // namespace muster::cli

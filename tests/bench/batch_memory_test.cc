@@ -1,0 +1,109 @@
+// A benchmark that does not fit memory: refused with what would fit; --batch_size=auto; --recompute=auto.
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "bench/loop.h"
+#include "bench/model_runner.h"
+#include "muster/error.h"
+
+namespace muster::bench {
+namespace {
+
+class SilentConsole : public Console {
+ public:
+  void Print(const std::string& line) override { lines.push_back(line); }
+  void Note(const std::string& line) override { notes += line + "\n"; }
+  void Progress(const std::string&) override {}
+
+  std::vector<std::string> lines;
+  std::string notes;
+};
+
+BenchParams Params(int64_t batch_size) {
+  BenchParams params;
+  params.device = "cpu";
+  params.data_format = "NHWC";
+  params.model = "resnet20";
+  params.data_name = "cifar10";
+  params.batch_size = batch_size;
+  params.num_batches = 2;
+  params.num_warmup_batches = 0;
+  params.init_learning_rate = 0.01;
+  return params;
+}
+
+OwnParams Within(int64_t limit_mb, const std::string& recompute = "none") {
+  OwnParams own;
+  own.host_memory_limit_mb = limit_mb;
+  own.recompute = recompute;
+  return own;
+}
+
+struct Finished {
+  double loss = 0;
+  std::string notes;
+};
+
+Finished RunOf(int64_t batch_size, const OwnParams& own) {
+  SilentConsole console;
+  const BenchResult result = Run(Params(batch_size), own, MakeModelRunner, {.console = console});
+  return {result.last_average_loss, console.notes};
+}
+
+std::string RefusalOf(int64_t batch_size, const OwnParams& own) {
+  try {
+    RunOf(batch_size, own);
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), Code::kResourceExhausted);
+    return error.what();
+  }
+  return "";
+}
+
+// The number behind "--batch_size=" in "...; --batch_size=24 fits".
+int64_t BatchThatFits(const std::string& refusal) {
+  const std::string flag = "--batch_size=";
+  const size_t at = refusal.rfind(flag, refusal.find(" fits"));
+  return at == std::string::npos ? -1 : std::stoll(refusal.substr(at + flag.size()));
+}
+
+TEST(BatchMemory, ARefusalNamesTheLargestBatchWhichRunsWhileOneImageMoreDoesNot) {
+  const OwnParams own = Within(40);
+  const std::string refusal = RefusalOf(400, own);
+  const int64_t largest = BatchThatFits(refusal);
+  ASSERT_GT(largest, 1) << refusal;
+  EXPECT_NE(refusal.find("--batch_size=400 needs "), std::string::npos) << refusal;
+  EXPECT_NE(refusal.find("on the host, which has 40.0 MiB"), std::string::npos) << refusal;
+  EXPECT_NE(refusal.find("with --recompute=auto about"), std::string::npos) << refusal;
+  EXPECT_EQ(LargestBatchSize(Params(0), own), largest);
+  EXPECT_NO_THROW(RunOf(largest, own));
+  EXPECT_EQ(BatchThatFits(RefusalOf(largest + 1, own)), largest);
+}
+
+TEST(BatchMemory, RecomputationTrainsALargerBatchWithEqualLosses) {
+  const int64_t without = LargestBatchSize(Params(0), Within(40));
+  const int64_t with = LargestBatchSize(Params(0), Within(40, "auto"));
+  EXPECT_GT(static_cast<double>(with), 1.3 * static_cast<double>(without));
+  const Finished recomputed = RunOf(with, Within(40, "auto")), kept = RunOf(with, Within(0));
+  EXPECT_EQ(recomputed.loss, kept.loss);
+  EXPECT_NE(recomputed.notes.find("recompute: "), std::string::npos) << recomputed.notes;
+  EXPECT_EQ(kept.notes.find("recompute: "), std::string::npos) << kept.notes;
+}
+
+TEST(BatchMemory, NothingIsRecomputedIfTheStepFits) {
+  EXPECT_EQ(RunOf(4, Within(40, "auto")).notes.find("recompute: "), std::string::npos);
+}
+
+TEST(BatchMemory, AModelThatCannotFitSaysSo) {
+  EXPECT_NE(RefusalOf(4, Within(2)).find("not even a batch of one image fits"), std::string::npos);
+  EXPECT_THROW(LargestBatchSize(Params(0), Within(2)), Error);
+}
+
+TEST(BatchMemory, ImagesBeyondAllMemoryAreRefusedBeforeAnythingIsCompiled) {
+  EXPECT_GT(BatchThatFits(RefusalOf(int64_t{1} << 40, Within(40))), 1);
+}
+
+}  // namespace
+}  // namespace muster::bench

@@ -1,0 +1,120 @@
+#include "train/memory_fit.h"
+
+#include <gtest/gtest.h>
+
+#include "muster/error.h"
+
+namespace muster::train {
+namespace {
+
+constexpr int64_t kMiB = 1 << 20;
+
+// A device of "limit" MiB and a program that needs fixed + batch * per_image MiB of it.
+struct Linear {
+  int64_t fixed, per_image, limit;
+  mutable int plans = 0;
+  MemoryNeeds operator()(int64_t batch) const {
+    ++plans;
+    return {{"/device:GPU:0", (fixed + batch * per_image) * kMiB, limit * kMiB}};
+  }
+};
+
+std::string MessageOf(const MemoryNeeds& needs, const FitQuestion& question) {
+  try {
+    CheckFits(needs, question);
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), Code::kResourceExhausted);
+    return error.what();
+  }
+  return "";
+}
+
+TEST(MemoryFit, TheLargestBatchIsFoundFromAboveAndFromBelowWithFewPlans) {
+  const Linear linear{1000, 10, 2005};
+  for (int64_t start : {1, 50, 100, 101, 200, 5000}) {
+    linear.plans = 0;
+    EXPECT_EQ(LargestBatch(start, 1 << 20, std::ref(linear)), 100) << start;
+    EXPECT_LE(linear.plans, 6) << start;
+  }
+}
+
+TEST(MemoryFit, TheLargestBatchIsAtMostTheOneGiven) {
+  const Linear linear{1000, 10, 2005};
+  EXPECT_EQ(LargestBatch(8, 64, std::ref(linear)), 64);
+}
+
+TEST(MemoryFit, ZeroMeansThatNotOneImageFits) {
+  const Linear linear{3000, 10, 2000};
+  EXPECT_EQ(LargestBatch(64, 1 << 20, std::ref(linear)), 0);
+}
+
+TEST(MemoryFit, StepsInTheMemoryDoNotLeadTheSearchAstray) {
+  // Memory rises by blocks, and jumps where another algorithm takes over.
+  const PlanMemory plan = [](int64_t batch) {
+    const int64_t mib = 100 + (batch / 16 + 1) * 70 + (batch > 300 ? 900 : 0);
+    return MemoryNeeds{{"/device:GPU:0", mib * kMiB, 2000 * kMiB}};
+  };
+  const int64_t largest = LargestBatch(32, 1 << 20, plan);
+  EXPECT_TRUE(Fits(plan(largest)));
+  EXPECT_FALSE(Fits(plan(largest + 1)));
+}
+
+TEST(MemoryFit, TheTightestOfSeveralDevicesDecides) {
+  const PlanMemory plan = [](int64_t batch) {
+    return MemoryNeeds{{"/device:GPU:0", batch * kMiB, 100 * kMiB}, {"/device:GPU:1", (50 + batch) * kMiB, 100 * kMiB}};
+  };
+  EXPECT_EQ(LargestBatch(80, 1 << 20, plan), 50);
+  EXPECT_NE(MessageOf(plan(80), {.batch_size = 80, .plan = plan}).find("/device:GPU:1"), std::string::npos);
+}
+
+TEST(MemoryFit, WhatFitsIsNotRefused) {
+  const Linear linear{1000, 10, 2000};
+  EXPECT_EQ(MessageOf(linear(100), {.batch_size = 100, .plan = std::ref(linear)}), "");
+}
+
+TEST(MemoryFit, ARefusalSaysWhatIsNeededWhatThereIsAndWhatWouldFit) {
+  const Linear linear{1000, 10, 2005};
+  EXPECT_EQ(MessageOf(linear(400), {.batch_size = 400, .plan = std::ref(linear)}),
+            "--batch_size=400 needs 4.88 GiB of memory on /device:GPU:0, which has 1.96 GiB; --batch_size=100 fits");
+}
+
+TEST(MemoryFit, ARefusalSaysWhatRecomputationWouldGain) {
+  const Linear linear{1000, 10, 2005}, recomputed{1000, 5, 2005};
+  FitQuestion question{.batch_size = 400, .plan = std::ref(linear), .plan_recomputed = std::ref(recomputed)};
+  EXPECT_NE(MessageOf(linear(400), question).find("--batch_size=100 fits, with --recompute=auto about 201"), std::string::npos);
+  question.batch_size = 150;
+  EXPECT_NE(MessageOf(linear(150), question).find("and so does this one with --recompute=auto"), std::string::npos);
+}
+
+TEST(MemoryFit, ARefusalNamesExchangeBuffers) {
+  const PlanMemory plan = [](int64_t batch) { return MemoryNeeds{{"/device:GPU:0", batch * kMiB, 100 * kMiB, 30 * kMiB}}; };
+  EXPECT_NE(MessageOf(plan(200), {.batch_size = 200, .plan = plan}).find("30.0 MiB of it are exchange buffers"), std::string::npos);
+}
+
+TEST(MemoryFit, AModelThatNeverFitsSaysSo) {
+  const Linear linear{1000, 10, 500};
+  const std::string message = MessageOf(linear(64), {.flag = "eval_batch_size", .batch_size = 64, .plan = std::ref(linear)});
+  EXPECT_NE(message.find("not even a batch of one image fits"), std::string::npos) << message;
+  EXPECT_NE(message.find("--eval_batch_size=64"), std::string::npos) << message;
+}
+
+TEST(MemoryFit, CpuDevicesShareTheHostAndPlansShareVariables) {
+  PlanStats train, evaluate;
+  for (PlanStats* plan : {&train, &evaluate})
+    plan->devices = {{.device = "/device:CPU:0", .variable_bytes = 100, .peak_bytes = 150},
+                     {.device = "/device:CPU:1", .variable_bytes = 10, .peak_bytes = 40},
+                     {.device = "/device:GPU:0", .variable_bytes = 7, .channel_bytes = 3, .peak_bytes = 17}};
+  const std::vector<DeviceInfo> devices{{.name = "/device:CPU:0"}, {.name = "/device:CPU:1"},
+                                        {.name = "/job:localhost/replica:0/task:0/device:GPU:0", .physical_id = 0, .memory_limit = 1000}};
+  const MemoryNeeds needs = NeedsOf({&train, &evaluate}, devices, 500);
+  ASSERT_EQ(needs.size(), 2u);
+  EXPECT_EQ(needs[0].where, "/device:GPU:0");
+  EXPECT_EQ(needs[0].bytes, 17 + 10);
+  EXPECT_EQ(needs[0].exchange_bytes, 6);
+  EXPECT_EQ(needs[1].where, "the host");
+  EXPECT_EQ(needs[1].bytes, 150 + 40 + 50 + 30);
+  EXPECT_EQ(needs[1].limit, 500);
+}
+
+}  // namespace
+}  // namespace muster::train
