@@ -50,6 +50,8 @@ Json FlagsJson(const BenchParams& params, const OwnParams& own) {
   flags["check_nan"] = Optional(own.check_nan);
   flags["gradient_combine"] = own.gradient_combine;
   flags["batch_norm_statistics"] = own.batch_norm_statistics;
+  flags["recompute"] = own.recompute;
+  flags["host_memory_limit_mb"] = own.host_memory_limit_mb;
   flags["dump_passes"] = Optional(own.dump_passes);
   return flags;
 }

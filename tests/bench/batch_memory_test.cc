@@ -49,7 +49,7 @@ struct Finished {
 Finished RunOf(int64_t batch_size, const OwnParams& own) {
   SilentConsole console;
   const BenchResult result = Run(Params(batch_size), own, MakeModelRunner, {.console = console});
-  return {result.last_average_loss, console.notes};
+  return {result.last_average_loss.value_or(-1), console.notes};
 }
 
 std::string RefusalOf(int64_t batch_size, const OwnParams& own) {
@@ -102,7 +102,7 @@ TEST(BatchMemory, AModelThatCannotFitSaysSo) {
 }
 
 TEST(BatchMemory, ImagesBeyondAllMemoryAreRefusedBeforeAnythingIsCompiled) {
-  EXPECT_GT(BatchThatFits(RefusalOf(int64_t{1} << 40, Within(40))), 1);
+  EXPECT_GT(BatchThatFits(RefusalOf(int64_t{1} << 30, Within(40))), 1);
 }
 
 }  // namespace
