@@ -92,6 +92,19 @@ TEST(BatchMemory, RecomputationTrainsALargerBatchWithEqualLosses) {
   EXPECT_EQ(kept.notes.find("recompute: "), std::string::npos) << kept.notes;
 }
 
+TEST(BatchMemory, TowersRecomputeEachTheirOwn) {
+  for (const char* mode : {"parameter_server", "replicated"}) {
+    BenchParams params = Params(16);
+    params.num_gpus = 2;
+    params.variable_update = mode;
+    params.local_parameter_device = "cpu";
+    SilentConsole kept, recomputed;
+    const double loss = bench::Run(params, Within(0), MakeModelRunner, {.console = kept}).last_average_loss.value_or(-1);
+    EXPECT_EQ(bench::Run(params, Within(44, "auto"), MakeModelRunner, {.console = recomputed}).last_average_loss.value_or(-2), loss) << mode;
+    EXPECT_NE(recomputed.notes.find("recompute: "), std::string::npos) << mode << ": " << recomputed.notes;
+  }
+}
+
 TEST(BatchMemory, NothingIsRecomputedIfTheStepFits) {
   EXPECT_EQ(RunOf(4, Within(40, "auto")).notes.find("recompute: "), std::string::npos);
 }
