@@ -22,11 +22,7 @@ SessionOptions BatchMemory::OptionsWith(Recompute recompute) const {
 }
 
 train::MemoryNeeds BatchMemory::Needs(Session& session, const Graph& graph, const PlanStats& step) const {
-  std::vector<NodeId> initializers;
-  for (const VariableInfo& variable : graph.variables()) initializers.push_back(variable.initializer);
-  const auto first_values = session.Prepare({}, {}, initializers);
-  const std::vector<DeviceInfo> devices = session.Devices();
-  return train::Larger(train::NeedsOf(step, devices, host_limit_), train::NeedsOf(first_values->stats(), devices, host_limit_));
+  return train::NeedsOf(session, graph, {&step}, host_limit_);
 }
 
 train::PlanMemory BatchMemory::PlanWith(Recompute recompute) const {

@@ -53,11 +53,7 @@ GraphTrainStep::GraphTrainStep(const TrainOptions& options, const TrainingData& 
 Recompute GraphTrainStep::ModeOf(const TrainOptions& options) { return options.recompute ? Recompute::kFit : Recompute::kNone; }
 
 MemoryNeeds GraphTrainStep::Needs() const {
-  std::vector<NodeId> initializers;
-  for (const VariableInfo& variable : graph_.variables()) initializers.push_back(variable.initializer);
-  const auto first_values = session_->Prepare({}, {}, initializers);  // run, and given up, before the first step
-  const std::vector<DeviceInfo> devices = session_->Devices();
-  return Larger(NeedsOf({&train_->stats(), &evaluate_->stats()}, devices, host_limit_), NeedsOf(first_values->stats(), devices, host_limit_));
+  return NeedsOf(*session_, graph_, {&train_->stats(), &evaluate_->stats()}, host_limit_);
 }
 
 PlanMemory GraphTrainStep::PlanFor(const TrainOptions& options, const TrainingData& data, int64_t TrainOptions::*size, Recompute recompute) {

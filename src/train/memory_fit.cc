@@ -79,6 +79,17 @@ std::string Advice(const MemoryNeeds& needs, const FitQuestion& question) {
   return text;
 }
 
+// Whether each device that holds variables has more beside them, for the plan, than drawing first values can take: they are
+// drawn one variable at a time, with at most this many copies.
+bool HasRoomForFirstValues(const Graph& graph, const PlanStats& plan) {
+  constexpr int64_t kCopies = 4;
+  int64_t largest = 0;
+  for (const VariableInfo& variable : graph.variables()) largest = std::max(largest, graph.desc(variable.ref).byte_size());
+  return std::all_of(plan.devices.begin(), plan.devices.end(), [&](const DeviceBytes& device) {
+    return device.variable_bytes == 0 || device.peak_bytes - device.variable_bytes >= kCopies * largest;
+  });
+}
+
 }  // namespace
 
 MemoryNeeds NeedsOf(const std::vector<const PlanStats*>& plans, const std::vector<DeviceInfo>& devices, int64_t host_limit) {
@@ -107,6 +118,16 @@ MemoryNeeds Larger(MemoryNeeds a, const MemoryNeeds& b) {
   for (size_t i = 0; i < a.size(); ++i)
     if (b[i].bytes > a[i].bytes) a[i] = b[i];
   return a;
+}
+
+MemoryNeeds NeedsOf(Session& session, const Graph& graph, const std::vector<const PlanStats*>& plans, int64_t host_limit) {
+  const std::vector<DeviceInfo> devices = session.Devices();
+  MemoryNeeds needs = NeedsOf(plans, devices, host_limit);
+  if (HasRoomForFirstValues(graph, *plans[0])) return needs;
+  std::vector<NodeId> initializers;
+  for (const VariableInfo& variable : graph.variables()) initializers.push_back(variable.initializer);
+  const auto first_values = session.Prepare({}, {}, initializers);
+  return Larger(std::move(needs), NeedsOf(first_values->stats(), devices, host_limit));
 }
 
 bool Fits(const MemoryNeeds& needs) {

@@ -6,8 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "muster/device_info.h"
-#include "muster/plan_stats.h"
+#include "muster/session.h"
 
 namespace muster::train {
 
@@ -27,6 +26,9 @@ MemoryNeeds NeedsOf(const std::vector<const PlanStats*>& plans, const std::vecto
 
 // For each memory the larger of two needs of one session.
 MemoryNeeds Larger(MemoryNeeds a, const MemoryNeeds& b);
+// The needs of a session that gives the graph's variables their first values and then keeps these plans. The plan of the first
+// values is compiled too, where it might need more than the others.
+MemoryNeeds NeedsOf(Session& session, const Graph& graph, const std::vector<const PlanStats*>& plans, int64_t host_limit);
 
 bool Fits(const MemoryNeeds& needs);
 

@@ -1,7 +1,5 @@
 // A card that is too small: what fits by the plan trains, one image more does not, recomputation gets further.
 
-#include <algorithm>
-
 #include <gtest/gtest.h>
 
 #include "muster/error.h"
@@ -40,12 +38,7 @@ class OnCard {
 
   const PlanStats& stats() const { return runner_->stats(); }
 
-  MemoryNeeds Needs() {
-    std::vector<NodeId> initializers;
-    for (const VariableInfo& variable : graph_.variables()) initializers.push_back(variable.initializer);
-    const auto first_values = session_->Prepare({}, {}, initializers);
-    return Larger(NeedsOf(stats(), session_->Devices(), 0), NeedsOf(first_values->stats(), session_->Devices(), 0));
-  }
+  MemoryNeeds Needs() { return NeedsOf(*session_, graph_, {&stats()}, 0); }
 
   std::vector<float> Losses(int steps) {
     session_->Initialize();
