@@ -10,6 +10,40 @@ FlagTable PeerFlags() {
   return FlagTable(std::move(specs));
 }
 
+namespace {
+
+void AddSimulationFlags(const std::string& group, std::vector<FlagSpec>* specs) {
+  specs->push_back({.name = "simulated_gpus",
+                    .type = FlagType::kInteger,
+                    .default_value = int64_t{0},
+                    .help = "GPUs to simulate on host memory, for --device=gpu",
+                    .group = group,
+                    .lower = 0,
+                    .upper = 1024,
+                    .important = true});
+  specs->push_back({.name = "gpu_memory_limit_mb",
+                    .type = FlagType::kInteger,
+                    .default_value = int64_t{0},
+                    .help = "memory limit of each GPU in MiB; 0: all that the card has",
+                    .group = group,
+                    .lower = 0,
+                    .upper = 1 << 30,
+                    .important = true});
+  specs->push_back({.name = "gpu_delay_seed",
+                    .type = FlagType::kInteger,
+                    .default_value = int64_t{0},
+                    .help = "seed of random delays in the streams of simulated GPUs; 0: no delays",
+                    .group = group,
+                    .lower = 0});
+  specs->push_back({.name = "check_hazards",
+                    .type = FlagType::kBoolean,
+                    .default_value = false,
+                    .help = "simulated GPUs check that conflicting accesses to memory are ordered",
+                    .group = group});
+}
+
+}  // namespace
+
 FlagTable OwnFlags() {
   const std::string group = "Muster's own";
   std::vector<FlagSpec> specs;
@@ -51,6 +85,7 @@ FlagTable OwnFlags() {
                    .group = group,
                    .lower = 0,
                    .upper = 1 << 30});
+  AddSimulationFlags(group, &specs);
   specs.push_back({.name = "dump_passes",
                    .type = FlagType::kString,
                    .help = "folder for the graph before and after each compiler pass",
@@ -78,6 +113,10 @@ OwnParams OwnParamsFromFlags(const FlagValues& values) {
   own.batch_norm_statistics = values.GetString("batch_norm_statistics");
   own.recompute = values.GetString("recompute");
   own.host_memory_limit_mb = values.GetInt("host_memory_limit_mb");
+  own.simulated_gpus = values.GetInt("simulated_gpus");
+  own.gpu_memory_limit_mb = values.GetInt("gpu_memory_limit_mb");
+  own.gpu_delay_seed = values.GetInt("gpu_delay_seed");
+  own.check_hazards = values.GetBool("check_hazards");
   own.dump_passes = values.FindString("dump_passes");
   if (values.has_value("check_nan")) own.check_nan = values.GetBool("check_nan");
   return own;

@@ -53,9 +53,9 @@ const std::vector<Row>& Rows() {
         "datasets_use_caching", "datasets_repeat_cached_sample", "datasets_parallel_interleave_cycle_length",
         "datasets_sloppy_parallel_interleave", "datasets_parallel_interleave_prefetch",
         "multi_device_iterator_max_buffer_size"}},
-      {"on a CPU",
+      {"without a real GPU",
        Support::kNoEffect,
-       {"gpu_thread_mode", "per_gpu_thread_count", "allow_growth", "gpu_memory_frac_for_testing", "use_unified_memory",
+       {"gpu_thread_mode", "per_gpu_thread_count", "use_unified_memory",
         "force_gpu_compatible", "timestamped_allocator", "gpu_kt_max_interval", "gpu_kt_max_bytes",
         "gpu_kt_max_pending", "sync_on_finish", "winograd_nonfused", "batchnorm_persistent"}},
       {"within one process", Support::kNoEffect, {"cross_replica_sync"}},
@@ -100,6 +100,7 @@ std::string WithoutEffectHere(const BenchParams& params, const std::string& name
   if (name == "num_learning_rate_warmup_epochs" && own_rate) return "at the model's own rate";
   if (name == "resnet_base_lr" && !own_rate) return "with your own rate";
   if (name == "resnet_base_lr" && !starts(params.model, "resnet")) return "on " + params.model;
+  if (IsOneOf(name, {"allow_growth", "gpu_memory_frac_for_testing"}) && IsOnCpus(params)) return "on a CPU";
   if (name == "staged_vars" && params.forward_only) return "with --forward_only";
   if (const std::string why = ExchangeWithoutEffect(params, name); !why.empty()) return why;
   const bool of_another = (name == "momentum" && params.optimizer != "momentum") ||
@@ -132,11 +133,24 @@ FlagSupport SupportOf(const std::string& name) {
   return {name, Support::kWorks, ""};
 }
 
-void CheckSupported(const BenchParams& params, const OwnParams& own) {
-  if (params.device == "gpu" || params.device == "GPU") {
-    throw Unimplemented(
-        fmt::format("flag --device={}: this version of Muster computes on CPUs only: --device=cpu", params.device));
+namespace {
+
+void CheckGpus(const BenchParams& params, const OwnParams& own) {
+  if (own.simulated_gpus == 0) {
+    throw Unimplemented(fmt::format(
+        "flag --device={}: this version of Muster computes on CPUs (--device=cpu) and on simulated GPUs (--simulated_gpus=N)",
+        params.device));
   }
+  if (params.num_gpus > own.simulated_gpus)
+    throw InvalidArgument(fmt::format("flag --num_gpus={}: there {} {} GPU{}: --simulated_gpus={}", params.num_gpus,
+                                      own.simulated_gpus == 1 ? "is" : "are", own.simulated_gpus,
+                                      own.simulated_gpus == 1 ? "" : "s", own.simulated_gpus));
+}
+
+}  // namespace
+
+void CheckSupported(const BenchParams& params, const OwnParams& own) {
+  if (!IsOnCpus(params)) CheckGpus(params, own);
   if (params.variable_update == "horovod")
     throw Unimplemented("flag --variable_update=horovod: Horovod's protocol is not in this version of Muster yet");
   if (own.batch_norm_statistics == "synchronised") {

@@ -7,6 +7,7 @@
 #include "bench/checks.h"
 #include "bench/later.h"
 #include "bench/loop.h"
+#include "bench/strategy.h"
 #include "bench/train_graph.h"
 #include "muster/graph_export.h"
 #include "muster/session.h"
@@ -15,22 +16,10 @@
 namespace muster::bench {
 namespace {
 
-int IntraThreads(const BenchParams& params) {
-  // 0 and unset mean all cores, as in the peer on a CPU.
-  return static_cast<int>(params.num_intra_threads.value_or(0));
-}
-
-SessionOptions DevicesFor(const BenchParams& params, const Derived& derived) {
-  SessionOptions options;
-  options.num_cpu_devices = static_cast<int>(derived.num_devices);
-  options.intra_op_threads = IntraThreads(params);
-  return options;
-}
-
 class ModelRunner final : public StepRunner {
  public:
   explicit ModelRunner(const RunnerRequest& request)
-      : params_(request.params), own_(request.own), derived_(request.derived), memory_(params_, own_, derived_, DevicesFor(params_, derived_)) {
+      : params_(request.params), own_(request.own), derived_(request.derived), memory_(params_, own_, derived_, DevicesOf(params_, own_, derived_)) {
     memory_.CheckImagesFit();
     built_ = BuildTrainGraph(params_, own_, derived_, derived_.batch_size_per_device);
     SessionOptions options = memory_.Options();
@@ -42,7 +31,7 @@ class ModelRunner final : public StepRunner {
     runner_ = session_->Prepare({built_->learning_rate}, built_->fetches, built_->targets);
     memory_.CheckFits(memory_.Needs(*session_, *built_->graph, runner_->stats()));
     // With several devices the loop sees the loss only after the update.
-    if (NanStops(params_, own_) && derived_.num_devices == 1) runner_->StopUnlessFinite(0);
+    if (NanStops(params_, own_) && IsOneCpu()) runner_->StopUnlessFinite(0);
     PreparedRun prepared;
     // What the program holds already: the graph, the plan and the machine code of its kernels.
     const ProcessMemory held = ReadProcessMemoryExactly();
@@ -81,12 +70,14 @@ class ModelRunner final : public StepRunner {
   }
 
   std::string FirstNonFinite() override {
-    if (derived_.num_devices > 1) return "";  // the update has spoilt the weights already
+    if (!IsOneCpu()) return "";  // the update has spoilt the weights already
     session_->set_step(last_step_);
     return train::FirstNonFinite(*session_, *built_->graph, built_->fetches[0], {}).value_or("");
   }
 
  private:
+  bool IsOneCpu() const { return derived_.num_devices == 1 && IsOnCpus(params_); }
+
   const BenchParams& params_;
   const OwnParams& own_;
   const Derived& derived_;
@@ -105,7 +96,7 @@ int64_t LargestBatchSize(const BenchParams& params, const OwnParams& own) {
   CheckParams(params);
   CheckSupported(params, own);
   const Derived derived = Derive(params);
-  return BatchMemory(params, own, derived, DevicesFor(params, derived)).LargestBatch();
+  return BatchMemory(params, own, derived, DevicesOf(params, own, derived)).LargestBatch();
 }
 
 }  // namespace muster::bench

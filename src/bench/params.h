@@ -177,6 +177,10 @@ struct OwnParams {
   std::string batch_norm_statistics = "first_tower";  // whose batches move running averages: first_tower, mean
   std::string recompute = "none";     // auto: activations are computed again in the backward pass if they do not fit
   int64_t host_memory_limit_mb = 0;   // memory of the host to stay within; 0: what is free
+  int64_t simulated_gpus = 0;                         // GPUs on host memory that --device=gpu can take
+  int64_t gpu_memory_limit_mb = 0;                    // of each GPU; 0: all of its memory
+  int64_t gpu_delay_seed = 0;                         // random delays of simulated GPUs; 0: none
+  bool check_hazards = false;                         // simulated GPUs check the order of accesses to memory
   std::optional<std::string> dump_passes;  // folder that gets the graph before and after each compiler pass
 
   friend bool operator==(const OwnParams&, const OwnParams&) = default;

@@ -52,6 +52,10 @@ Json FlagsJson(const BenchParams& params, const OwnParams& own) {
   flags["batch_norm_statistics"] = own.batch_norm_statistics;
   flags["recompute"] = own.recompute;
   flags["host_memory_limit_mb"] = own.host_memory_limit_mb;
+  flags["simulated_gpus"] = own.simulated_gpus;
+  flags["gpu_memory_limit_mb"] = own.gpu_memory_limit_mb;
+  flags["gpu_delay_seed"] = own.gpu_delay_seed;
+  flags["check_hazards"] = own.check_hazards;
   flags["dump_passes"] = Optional(own.dump_passes);
   return flags;
 }

@@ -37,6 +37,24 @@ ExchangeOptions ExchangeOf(const BenchParams& params) {
 
 }  // namespace
 
+bool IsOnCpus(const BenchParams& params) { return IsCpu(params.device); }
+
+SessionOptions DevicesOf(const BenchParams& params, const OwnParams& own, const Derived& derived) {
+  SessionOptions options;
+  const int num_devices = static_cast<int>(derived.num_devices);
+  options.num_cpu_devices = IsOnCpus(params) ? num_devices : 1;
+  options.num_gpus = IsOnCpus(params) ? 0 : num_devices;
+  // 0 and unset mean all cores, as in the peer on a CPU.
+  options.intra_op_threads = static_cast<int>(params.num_intra_threads.value_or(0));
+  options.gpu.simulated_gpus = static_cast<int>(own.simulated_gpus);
+  options.gpu.memory_limit_mb = own.gpu_memory_limit_mb;
+  options.gpu.per_process_gpu_memory_fraction = params.gpu_memory_frac_for_testing;
+  options.gpu.allow_growth = params.allow_growth.value_or(false);
+  options.gpu.delay_seed = static_cast<uint64_t>(own.gpu_delay_seed);
+  options.gpu.check_hazards = own.check_hazards;
+  return options;
+}
+
 bool IsReplicated(const BenchParams& params) {
   const std::string& mode = params.variable_update;
   return mode == "replicated" || mode == "distributed_all_reduce" || mode == "collective_all_reduce";

@@ -2,6 +2,7 @@
 
 #include "bench/derived.h"
 #include "bench/params.h"
+#include "muster/session.h"
 #include "muster/strategy.h"
 
 namespace muster::bench {
@@ -9,6 +10,12 @@ namespace muster::bench {
 // How the flags lay out towers, variables and exchange. distributed_all_reduce and collective_all_reduce without a job are
 // the replicated mode, as in tf_cnn_benchmarks. The parameters were checked.
 StrategyOptions StrategyOf(const BenchParams& params, const OwnParams& own, const Derived& derived);
+
+// The devices that a session needs for these towers, and the threads of each.
+SessionOptions DevicesOf(const BenchParams& params, const OwnParams& own, const Derived& derived);
+
+// Whether towers compute on CPUs.
+bool IsOnCpus(const BenchParams& params);
 
 // Whether copies of variables are kept equal by an exchange.
 bool IsReplicated(const BenchParams& params);

@@ -52,8 +52,10 @@ std::vector<double> TrainTwoScalars(const TwoScalarsRun& run) {
   const auto built = BuildTrainGraphOf(run.params, run.own, derived, TwoScalarTower(batch, &feeds));
   // In the recorded runs the data set counts as one image, so that decays come early.
   const Schedule schedule = MakeSchedule(run.params, derived.model, 1, derived.batch_size, SummedTowers(run.params, run.own));
-  Session session(built->graph.get(),
-                  {.num_cpu_devices = static_cast<int>(towers), .intra_op_threads = 1, .backend = run.backend});
+  SessionOptions options = DevicesOf(run.params, run.own, derived);
+  options.intra_op_threads = 1;
+  options.backend = run.backend;
+  Session session(built->graph.get(), options);
   session.Initialize();
   int64_t batches = 0;
   if (!built->prefill.empty()) {

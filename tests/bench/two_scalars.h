@@ -13,7 +13,7 @@ namespace muster::bench {
 struct TwoScalarsRun {
   BenchParams params;
   OwnParams own;
-  std::string backend = "cpu";
+  std::string backend = "cpu";  // of CPU devices
   int steps = 4;
 };
 // The printed loss of each step.

@@ -28,16 +28,21 @@ const Model& SmallLenet() {
 // Its towers, on images that are fed.
 class Lenet {
  public:
-  Lenet(StrategyOptions strategy, int towers, const std::string& optimizer = "momentum") : towers_(towers) {
-    strategy.tower_devices = CpuDevices(towers);
+  Lenet(StrategyOptions strategy, int towers, const std::string& optimizer = "momentum")
+      : Lenet(std::move(strategy), CpuDevices(towers), OnCpus(towers), optimizer) {}
+
+  Lenet(StrategyOptions strategy, std::vector<std::string> devices, const SessionOptions& session,
+        const std::string& optimizer = "momentum")
+      : towers_(static_cast<int>(devices.size())) {
+    strategy.tower_devices = std::move(devices);
     TowerOptions options;
     options.weight_decay.rate = 1e-3;
     options.num_classes = 10;
     const auto make = [&]() -> std::unique_ptr<Optimizer> {
       return optimizer == "adam" ? AdamOptimizer(1e-3) : MomentumOptimizer(0.02, 0.9);
     };
-    set_ = BuildTrainingTowers(Scope(&graph_), strategy, options, Builder(), make, GlobalStep(Scope(&graph_)));
-    session_ = std::make_unique<Session>(&graph_, OnCpus(towers));
+    set_ = BuildTrainingTowers(Scope(&graph_), strategy, options, Builder(), make, GlobalStep(Scope(&graph_).WithDevice("/cpu:0")));
+    session_ = std::make_unique<Session>(&graph_, session);
     session_->Initialize();
     runner_ = session_->Prepare(feeds_, {set_.total_loss}, {set_.train_step});
   }
@@ -158,17 +163,43 @@ TEST(Towers, CopiesStayTheSameBits) {
   }
 }
 
-TEST(Towers, RepeatedRunsAreBitEqual) {
-  StrategyOptions staged = Shared(), relaxed = Replicated(), independent{.variable_update = VariableUpdate::kIndependent}, packed = Replicated();
+// One of each mode and algorithm.
+std::vector<StrategyOptions> AllKinds() {
+  StrategyOptions staged = Shared(), relaxed = Replicated(), independent{.variable_update = VariableUpdate::kIndependent}, packed = Replicated(),
+                  hierarchical = Replicated();
   staged.staged_variables = true;
   relaxed.exchange.relaxed = true;
   packed.exchange.gradient_repacking = 2;
-  for (const StrategyOptions& strategy : {Shared(), Replicated(), Replicated("xring#2"), staged, relaxed, independent, packed}) {
+  hierarchical.exchange.hierarchical_copy = true;
+  return {Shared(), Shared("/cpu:0"), Replicated(), Replicated("pscpu"), Replicated("psgpu#2"), Replicated("xring#2"), staged, relaxed, independent, packed, hierarchical};
+}
+
+TEST(Towers, RepeatedRunsAreBitEqual) {
+  for (const StrategyOptions& strategy : AllKinds()) {
     Lenet first(strategy, 3, "adam"), second(strategy, 3, "adam");
     EXPECT_EQ(first.Train(5), second.Train(5));
     EXPECT_EQ(first.Weights(), second.Weights());
   }
 }
+
+// Losses and weights on simulated GPUs are those on CPU devices, whatever the order in which streams run.
+void ExpectTheBitsOfCpus(int towers, int first_seed, int last_seed) {
+  int kind = 0;
+  for (const StrategyOptions& strategy : AllKinds()) {
+    SCOPED_TRACE(++kind);
+    Lenet cpus(strategy, towers);
+    const std::vector<float> losses = cpus.Train(3), weights = cpus.Weights();
+    for (int seed = first_seed; seed <= last_seed; ++seed) {
+      SCOPED_TRACE(seed);
+      Lenet gpus(strategy, GpuDevices(towers), OnSimulatedGpus(towers, static_cast<uint64_t>(seed)));
+      EXPECT_EQ(gpus.Train(3), losses);
+      EXPECT_EQ(gpus.Weights(), weights);
+    }
+  }
+}
+
+TEST(Towers, OnSimulatedGpusHaveTheBitsOfCpus) { ExpectTheBitsOfCpus(2, 0, 2); }
+TEST(SlowTowers, OnSimulatedGpusHaveTheBitsOfCpusForAHundredSeeds) { ExpectTheBitsOfCpus(3, 1, 100); }
 
 TEST(Towers, AllCopiesStartWithTheFirstOnesValues) {
   for (VariableUpdate mode : {VariableUpdate::kReplicated, VariableUpdate::kIndependent}) {
