@@ -41,7 +41,9 @@ std::string DeviceOf(const Graph& graph, const VariableInfo& variable) {
 std::map<std::string, std::vector<std::string>> ModelVariables(const Graph& graph) {
   std::map<std::string, std::vector<std::string>> by_device;
   for (const VariableInfo& variable : graph.variables()) {
-    if (variable.name == "global_step") EXPECT_EQ(DeviceOf(graph, variable), "/device:CPU:0");
+    if (variable.name == "global_step") {
+      EXPECT_EQ(DeviceOf(graph, variable), "/device:CPU:0");
+    }
     if (variable.name[0] != 'v') continue;
     EXPECT_EQ(graph.dtype(variable.ref), DType::kFloat32) << variable.name;
     by_device[DeviceOf(graph, variable)].push_back(variable.name.substr(variable.name.find('/')));
