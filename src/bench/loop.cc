@@ -130,8 +130,6 @@ void BenchRun::Prepare(const StepRunnerFactory& factory) {
   record_.prepare_seconds = clock_() - start;
   running_ = true;
   for (const std::string& note : notes_) console_.Note(note);
-  if (IsOnCpus(params_) && derived_.num_devices > machine_.num_cpus)
-    console_.Note(fmt::format("{} devices share {} CPU{}", derived_.num_devices, machine_.num_cpus, machine_.num_cpus == 1 ? "" : "s"));
   if (const std::string note = NoEffectNote(params_); !note.empty()) console_.Note(note);
   const double mib = static_cast<double>(record_.prepared.planned_peak_bytes) / (1 << 20);
   console_.Note(fmt::format("memory plan: peak {:.1f} MiB; {} thread{}", mib, record_.prepared.num_threads,

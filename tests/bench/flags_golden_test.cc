@@ -137,10 +137,18 @@ TEST(BenchFlags, AFlagWithoutEffectIsAcceptedAndNoted) {
   EXPECT_EQ(NoEffectNote(params), "without effect: --winograd_nonfused (without a real GPU), --distortions (for synthetic data)");
 }
 
-TEST(BenchFlags, AGpuIsRefusedInThisVersion) {
+TEST(BenchFlags, AGpuIsRefusedUnlessItIsSimulated) {
   BenchParams params;
   params.device = "gpu";
   EXPECT_THROW(CheckSupported(params), Error);
+  EXPECT_NO_THROW(CheckSupported(params, {.simulated_gpus = 1}));
+  params.num_gpus = 4;
+  try {
+    CheckSupported(params, {.simulated_gpus = 2});
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_STREQ(error.what(), "flag --num_gpus=4: there are 2 GPUs: --simulated_gpus=2");
+  }
   params.device = "CPU";
   EXPECT_NO_THROW(CheckSupported(params));
 }
