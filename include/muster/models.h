@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -15,8 +16,8 @@ namespace muster {
 
 // What a data set means to a model.
 struct DatasetInfo {
-  std::string name;     // "imagenet", "cifar10", "mnist"
-  int num_classes = 0;  // imagenet and cifar10 have one class more than their labels, as in tf_cnn_benchmarks
+  std::string name;     // "imagenet", "cifar10", "coco", "mnist"
+  int num_classes = 0;  // all but mnist have one class more than their labels, as in tf_cnn_benchmarks
   int64_t train_images = 0, validation_images = 0;
   int channels = 3;
 };
@@ -42,12 +43,20 @@ struct Model {
   std::function<Output(ModelBuilder& builder, Output images)> layers;
   // The model's own schedule; empty: the constant learning_rate.
   std::function<Schedule(const Model& model, const RateContext& context)> schedule{};
+  // Instead of "layers": a network with a last dense layer of its own, up to the logits [batch, num_classes]. It is
+  // not put into the scope "cg".
+  std::function<Output(ModelBuilder& builder, Output images, int num_classes)> network{};
 
   Schedule DefaultSchedule(const RateContext& context) const;
 };
 
-// Every model, ordered by data set and name.
-const std::vector<Model>& Models();
+// Every model: the zoo's, ordered by data set and name, then those that were registered. References stay good.
+const std::deque<Model>& Models();
+
+// Makes a model known to FindModel and with it to every command. Before other threads use the table. Throws
+// InvalidArgument for an unknown data set, a model without a name, layers or sizes; AlreadyExists for a name that its
+// data set has.
+void RegisterModel(Model model);
 
 // The model of this name for a data set ("synthetic" means imagenet; "fashion-mnist" and "idx:…" mean mnist). Throws
 // InvalidArgument with the known names.
@@ -57,7 +66,7 @@ std::vector<std::string> ModelNames(std::string_view dataset);
 // The row of a data set, by any of its names. Throws InvalidArgument with the known ones.
 const DatasetInfo& FindDataset(std::string_view name);
 
-// Adds the model's network to the builder, inside the scope "cg": images [batch, height, width, channels] in NHWC, of
+// Adds the model's network to the builder, inside the scope "cg" unless it is a "network": images [batch, height, width, channels] in NHWC, of
 // the builder's dtype -> logits [batch, num_classes], float32 (float64 in a float64 model).
 Output BuildLogits(ModelBuilder& builder, const Model& model, Output images, int num_classes);
 

@@ -78,6 +78,10 @@ std::string Render(const FlagValues& values, const ModelGraph& model) {
   return Export(format, model.graph);
 }
 
+std::string RenderList(const FlagValues& values) {
+  return values.GetBool("json") ? ModelListJson().dump(2) + "\n" : ModelList();
+}
+
 }  // namespace
 
 int GraphCommand(const std::vector<std::string>& words) {
@@ -93,7 +97,7 @@ int GraphCommand(const std::vector<std::string>& words) {
   const std::string& output = values.GetString("output");
   if (!output.empty()) CheckWritable(output);
   const std::string text =
-      values.GetBool("list") ? ModelList() : Render(values, *BuildModelGraph(RequestFromFlags(values)));
+      values.GetBool("list") ? RenderList(values) : Render(values, *BuildModelGraph(RequestFromFlags(values)));
   if (!output.empty()) {
     WriteFileAtomically(output, text);
   } else if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size()) {

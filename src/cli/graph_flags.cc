@@ -17,7 +17,7 @@ FlagTable GraphFlags() {
        .important = true},
       {.name = "data_name",
        .default_value = std::string(),
-       .help = "imagenet, cifar10 or mnist; empty: the first that has the model",
+       .help = "imagenet, cifar10, mnist or coco; empty: the first that has the model",
        .important = true},
       {.name = "batch_size",
        .type = FlagType::kInteger,
@@ -96,7 +96,7 @@ FlagTable GraphFlags() {
       {.name = "list",
        .type = FlagType::kBoolean,
        .default_value = false,
-       .help = "list all models and stop",
+       .help = "list all models with their sizes and stop",
        .important = true},
   });
 }

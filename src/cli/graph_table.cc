@@ -1,6 +1,7 @@
 #include "cli/graph_table.h"
 
 #include <algorithm>
+#include <string_view>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -60,6 +61,11 @@ std::vector<LayerSummary> Rows(const ModelGraph& model) {
   return rows;
 }
 
+LayerSummary TotalOfOneImage(const Model& model) {
+  const auto graph = BuildModelGraph({.model = model.name, .dataset = model.dataset, .batch_size = 1});
+  return Total(SummarizeLayers(graph->graph, graph->step));
+}
+
 }  // namespace
 
 std::string LayerTable(const ModelGraph& model) {
@@ -94,15 +100,30 @@ nlohmann::json LayerTableJson(const ModelGraph& model) {
 }
 
 std::string ModelList() {
-  std::string text = fmt::format("{:<10} {:<16} {:>6} {:>6} {:>13} {:>16}\n", "data set", "model", "image", "batch",
-                                 "parameters", "M mul-adds/image");
+  constexpr std::string_view kLine = "{:<9} {:<21} {:>5} {:>5} {:>13} {:>11} {:>11} {:>11}\n";
+  std::string text = fmt::format(kLine, "data set", "model", "image", "batch", "parameters", "M mul-adds", "MFLOP",
+                                 "MiB outputs");
   for (const Model& model : Models()) {
-    const auto graph = BuildModelGraph({.model = model.name, .dataset = model.dataset, .batch_size = 1});
-    const LayerSummary total = Total(SummarizeLayers(graph->graph, graph->step));
-    text += fmt::format("{:<10} {:<16} {:>6} {:>6} {:>13} {:>16}\n", model.dataset, model.name, model.image_size,
-                        model.default_batch_size, Grouped(total.parameters), Millions(total.multiply_adds));
+    const LayerSummary total = TotalOfOneImage(model);
+    text += fmt::format(kLine, model.dataset, model.name, model.image_size, model.default_batch_size,
+                        Grouped(total.parameters), Millions(total.multiply_adds), Millions(total.float_ops),
+                        Mebibytes(total.activation_bytes));
   }
-  return text;
+  return text + "\nThe last three columns: inference of one image.\n";
+}
+
+nlohmann::json ModelListJson() {
+  nlohmann::json models = nlohmann::json::array();
+  for (const Model& model : Models()) {
+    nlohmann::json json = RowJson(TotalOfOneImage(model));
+    json.erase("name");
+    json["model"] = model.name;
+    json["dataset"] = model.dataset;
+    json["image_size"] = model.image_size;
+    json["default_batch_size"] = model.default_batch_size;
+    models.push_back(std::move(json));
+  }
+  return {{"models", std::move(models)}};
 }
 
 }  // namespace muster::cli

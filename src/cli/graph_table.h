@@ -14,7 +14,10 @@ std::string LayerTable(const ModelGraph& model);
 // The same as JSON: {"model", "dataset", "batch_size", "layers": [{"name", "output", …}], "total": {…}}.
 nlohmann::json LayerTableJson(const ModelGraph& model);
 
-// All models with image size, default batch size, parameters and multiply-adds of one image.
+// All models with image size, default batch size, parameters, and for the inference of one image multiply-adds,
+// floating-point operations and bytes of activations.
 std::string ModelList();
+// The same as JSON: {"models": [{"model", "dataset", "parameters", …}]}.
+nlohmann::json ModelListJson();
 
 }  // namespace muster::cli

@@ -10,7 +10,7 @@
 namespace muster::cli {
 namespace {
 
-constexpr std::string_view kDatasets[] = {"imagenet", "cifar10", "mnist"};
+constexpr std::string_view kDatasets[] = {"imagenet", "cifar10", "mnist", "coco"};
 
 // Only the shape of an update matters here, not its numbers.
 std::unique_ptr<Optimizer> AnyOptimizer(const std::string& name) {

@@ -51,12 +51,17 @@ Tower BuildForward(const Scope& scope, const Model& model, Output images, Output
 }  // namespace
 
 Output BuildLogits(ModelBuilder& builder, const Model& model, Output images, int num_classes) {
-  return builder.Within("cg", [&] {
-    if (builder.options().data_format == DataFormat::kNCHW)
-      images = ops::Transpose(builder.scope(), images, {0, 3, 1, 2});
-    const Output top = model.layers(builder, images);
-    const Output logits = builder.Affine(top, num_classes, {.activation = LayerActivation::kLinear});
+  const auto images_in_format = [&] {
+    if (builder.options().data_format == DataFormat::kNHWC) return images;
+    return ops::Transpose(builder.scope(), images, {0, 3, 1, 2});
+  };
+  const auto as_loss_dtype = [&](Output logits) {
     return CastTo(builder.scope(), logits, LossDType(builder.options().dtype));
+  };
+  if (model.network) return as_loss_dtype(model.network(builder, images_in_format(), num_classes));
+  return builder.Within("cg", [&] {
+    const Output top = model.layers(builder, images_in_format());
+    return as_loss_dtype(builder.Affine(top, num_classes, {.activation = LayerActivation::kLinear}));
   });
 }
 

@@ -32,10 +32,24 @@ Output Resnet(ModelBuilder& b, Output x, const std::array<int, 4>& stages, Resne
 // Basic blocks: "blocks" in each of three stages; v1 or v2.
 Output ResnetCifar(ModelBuilder& b, Output x, int blocks, ResnetVersion version);
 
+// "layers_per_block" in each of three blocks, every one adding "growth" channels.
+Output Densenet(ModelBuilder& b, Output x, int layers_per_block, int64_t growth);
+// TensorFlow's model garden: 18, 34, 50, 101, 152 or 200 layers, v1 or v2; a whole network, up to the logits.
+Output OfficialResnet(ModelBuilder& b, Output x, int num_classes, int size, ResnetVersion version);
+
+Output Mobilenet(ModelBuilder& b, Output x);
+Output NasnetMobile(ModelBuilder& b, Output x);
+Output NasnetLarge(ModelBuilder& b, Output x);
+Output NasnetCifar(ModelBuilder& b, Output x);
+
 // Warm-up over 5 epochs to learning_rate at 256 images per step, then tenths at epochs 30, 60, 80 and 90.
 Schedule ResnetSchedule(const Model& model, const RateContext& context);
 // 0.1, 0.01, 0.001, 0.0002 from epochs 0, 82, 123, 300.
 Schedule ResnetCifarSchedule(const Model& model, const RateContext& context);
+// 0.1, 0.01, 0.001, 0.0001 from epochs 0, 150, 225, 300.
+Schedule DensenetSchedule(const Model& model, const RateContext& context);
+// learning_rate at the model's own batch size, in proportion otherwise; tenths at epochs 30, 60, 80 and 90.
+Schedule OfficialResnetSchedule(const Model& model, const RateContext& context);
 // A tenth every 100 epochs.
 Schedule AlexnetCifarSchedule(const Model& model, const RateContext& context);
 

@@ -1,6 +1,7 @@
 #include "muster/layers.h"
 #include "muster/ops/math.h"
 #include "muster/ops/nn.h"
+#include "nn/layer_library.h"
 
 namespace muster {
 
@@ -28,8 +29,8 @@ void ModelBuilder::UpdateMovingAverage(Output moving, Output batch, double decay
   scope_.graph()->AddUpdateOp(update);
 }
 
-Output ModelBuilder::BatchNorm(Output x, const BatchNormConfig& config) {
-  return Within(CountedName("batchnorm"), [&] {
+Output ModelBuilder::BatchNorm(Output x, const BatchNormConfig& config, std::string_view name) {
+  return Within(LayerScope(name, NamesOf(library_).batch_norm), [&] {
     const DType dtype = batch_norm_dtype();
     const int64_t size = channels(x);
     const Output gamma = ScaleOf(size, config.scale);

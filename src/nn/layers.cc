@@ -7,19 +7,17 @@
 #include "muster/ops/array.h"
 #include "muster/ops/math.h"
 #include "muster/ops/nn.h"
+#include "muster/ops/random.h"
+#include "muster/ops/state.h"
+#include "nn/layer_library.h"
 
 namespace muster {
 namespace {
 
-Initializer KernelInitializer(const ConvOptions& options) {
+Initializer DenseInitializer(const AffineOptions& options, int64_t inputs) {
   if (options.kernel_initializer) return options.kernel_initializer;
-  if (options.stddev) return initializers::TruncatedNormal(0, *options.stddev);
-  return initializers::VarianceScaling();
-}
-
-double AffineStddev(const AffineOptions& options, int64_t inputs) {
-  if (options.stddev) return *options.stddev;
-  return std::sqrt((options.activation == LayerActivation::kRelu ? 2.0 : 1.0) / static_cast<double>(inputs));
+  const double gain = options.activation == LayerActivation::kRelu ? 2.0 : 1.0;
+  return initializers::TruncatedNormal(0, options.stddev.value_or(std::sqrt(gain / static_cast<double>(inputs))));
 }
 
 // Zeros before a dimension of a kernel of this size, and behind it, that keep "same" positions whatever the stride.
@@ -33,6 +31,15 @@ void PadForKernel(int64_t size, int64_t* before, int64_t* after) {
 std::string ModelBuilder::CountedName(std::string_view kind) {
   int& count = counts_.try_emplace(std::string(kind), 0).first->second;
   return fmt::format("{}{}", kind, count++);
+}
+
+std::string ModelBuilder::LayerScope(std::string_view given, std::string_view kind) {
+  if (!given.empty()) return std::string(given);
+  if (library_ == LayerLibrary::kConvNetBuilder) return CountedName(kind);
+  // The first has no number. Counted apart, so that the kinds of two libraries may share a name.
+  int& count = counts_.try_emplace(fmt::format("{}_", kind), 0).first->second;
+  const int number = count++;
+  return number == 0 ? std::string(kind) : fmt::format("{}_{}", kind, number);
 }
 
 Variable ModelBuilder::MakeVariable(std::string_view name, DType dtype, const Shape& shape, Initializer initializer,
@@ -50,43 +57,49 @@ Output ModelBuilder::Weight(std::string_view name, const Shape& shape, Initializ
   return dtype == options_.dtype ? weight : ops::Cast(scope_, weight, options_.dtype);
 }
 
-Output ModelBuilder::Convolution(Output x, Output kernel, const ConvOptions& options) {
+ConvAttrs ModelBuilder::AttrsOf(const Shape& kernel, const ConvOptions& options) const {
   ConvAttrs attrs;
   attrs.strides = options.strides;
   attrs.data_format = options_.data_format;
   const bool strided = options.strides != std::array<int64_t, 2>{1, 1};
   attrs.padding = options.padding == ConvPadding::kValid ? Padding::kValid : Padding::kSame;
   if (options.padding == ConvPadding::kSameResnet && strided) {
-    const Shape& shape = scope_.shape(kernel);
     attrs.padding = Padding::kExplicit;
-    PadForKernel(shape[0], &attrs.explicit_paddings[0], &attrs.explicit_paddings[1]);
-    PadForKernel(shape[1], &attrs.explicit_paddings[2], &attrs.explicit_paddings[3]);
+    PadForKernel(kernel[0], &attrs.explicit_paddings[0], &attrs.explicit_paddings[1]);
+    PadForKernel(kernel[1], &attrs.explicit_paddings[2], &attrs.explicit_paddings[3]);
   }
-  return ops::Conv2D(scope_, x, kernel, attrs);
+  return attrs;
+}
+
+Output ModelBuilder::FinishConv(Output y, const ConvOptions& options) {
+  const LayerNames& names = NamesOf(library_);
+  if (options.batch_norm.value_or(use_batch_norm_)) {
+    y = BatchNorm(y, batch_norm_config_, names.inner_batch_norm);
+  } else if (options.bias) {
+    const Output biases = Weight(names.biases, {channels(y)}, initializers::Constant(*options.bias));
+    y = ops::BiasAdd(scope_, y, biases, options_.data_format);
+  }
+  return Activate(y, options.activation);
 }
 
 Output ModelBuilder::Conv(Output x, int64_t filters, int64_t height, int64_t width, const ConvOptions& options) {
-  return Within(CountedName("conv"), [&] {
-    Output y = Within("conv2d", [&] {
-      return Convolution(x, Weight("kernel", {height, width, channels(x), filters}, KernelInitializer(options)),
-                         options);
-    });
-    if (options.batch_norm.value_or(use_batch_norm_)) {
-      y = BatchNorm(y, batch_norm_config_);
-    } else if (options.bias) {
-      y = ops::BiasAdd(scope_, y, Weight("biases", {filters}, initializers::Constant(*options.bias)),
-                       options_.data_format);
-    }
-    return Activate(y, options.activation);
+  const LayerNames& names = NamesOf(library_);
+  const Shape shape{height, width, channels(x), filters};
+  const auto convolve = [&] {
+    return ops::Conv2D(scope_, x, Weight(names.kernel, shape, KernelInitializer(library_, options)),
+                       AttrsOf(shape, options));
+  };
+  return Within(LayerScope(options.name, names.conv), [&] {
+    return FinishConv(names.kernel_scope.empty() ? convolve() : Within(names.kernel_scope, convolve), options);
   });
 }
 
 Output ModelBuilder::Affine(Output x, int64_t units, const AffineOptions& options) {
-  return Within(CountedName("affine"), [&] {
+  const LayerNames& names = NamesOf(library_);
+  return Within(LayerScope({}, names.dense), [&] {
     const int64_t inputs = channels(x);
-    Output weights =
-        Weight("weights", {inputs, units}, initializers::TruncatedNormal(0, AffineStddev(options, inputs)));
-    Output biases = Weight("biases", {units}, initializers::Constant(options.bias));
+    Output weights = Weight(names.dense_kernel, {inputs, units}, DenseInitializer(options, inputs));
+    Output biases = Weight(names.biases, {units}, initializers::Constant(options.bias));
     return Activate(ops::BiasAdd(scope_, ops::MatMul(scope_, x, weights), biases), options.activation);
   });
 }
@@ -95,6 +108,8 @@ Output ModelBuilder::Activate(Output x, LayerActivation activation) {
   switch (activation) {
     case LayerActivation::kRelu:
       return ops::Relu(scope_, x);
+    case LayerActivation::kRelu6:
+      return ops::Relu6(scope_, x);
     case LayerActivation::kTanh:
       return ops::Tanh(scope_, x);
     default:
@@ -130,8 +145,21 @@ Output ModelBuilder::SpatialMean(Output x) {
 
 Output ModelBuilder::Dropout(Output x, double keep_prob) {
   const std::string name = CountedName("dropout");
-  if (!options_.phase_train || !options_.dropout || keep_prob >= 1) return x;
+  if (!drops() || keep_prob >= 1) return x;
   return ops::Dropout(scope_.WithName(name), x, keep_prob);
+}
+
+Output ModelBuilder::DropPath(Output x, Output keep_prob) {
+  const std::string name = CountedName("drop_path");
+  if (!drops()) return x;
+  const Scope scope = scope_.WithName(name);
+  Shape one_each = scope.shape(x);
+  for (int axis = 1; axis < one_each.rank(); ++axis) one_each = one_each.With(axis, 1);
+  const Output uniform = ops::RandomUniform(scope, scope.dtype(keep_prob), one_each);
+  const Output kept = ops::Floor(scope, ops::Add(scope, uniform, keep_prob));
+  const Output factor = ops::StopGradient(scope, ops::Div(scope, kept, keep_prob));
+  const DType dtype = scope.dtype(x);
+  return ops::Mul(scope, x, scope.dtype(factor) == dtype ? factor : ops::Cast(scope, factor, dtype));
 }
 
 Output ModelBuilder::Lrn(Output x, LRNAttrs attrs) {
@@ -141,6 +169,10 @@ Output ModelBuilder::Lrn(Output x, LRNAttrs attrs) {
 
 Output ModelBuilder::Relu(Output x) { return ops::Relu(scope_, x); }
 Output ModelBuilder::Add(Output a, Output b) { return ops::Add(scope_, a, b); }
+
+Output ModelBuilder::Concat(const std::vector<Output>& parts) {
+  return ops::Concat(scope_, parts, channel_axis(parts.front()));
+}
 
 Output ModelBuilder::PadChannels(Output x, int64_t before, int64_t after) {
   std::vector<std::pair<int64_t, int64_t>> paddings(static_cast<size_t>(scope_.shape(x).rank()), {0, 0});

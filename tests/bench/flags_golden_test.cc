@@ -174,7 +174,7 @@ TEST(PeerModels, UnknownNamesAreRefusedWithTheList) {
     FindBenchDataset("mnist");
     FAIL();
   } catch (const Error& error) {
-    EXPECT_STREQ(error.what(), "Unknown dataset 'mnist'. Must be one of cifar10, imagenet");
+    EXPECT_STREQ(error.what(), "Unknown dataset 'mnist'. Must be one of cifar10, coco, imagenet");
   }
 }
 

@@ -7,6 +7,7 @@
 #include "base/file.h"
 #include "cli/commands.h"
 #include "muster/error.h"
+#include "muster/models.h"
 
 namespace muster::cli {
 namespace {
@@ -107,7 +108,12 @@ TEST(GraphCommand, ExportsKeepTheDevicesAskedForOrShowThoseGiven) {
 }
 
 TEST(GraphCommand, TheListNamesEveryModelWithItsSize) {
-  EXPECT_THAT(Output({"--list"}), ::testing::ContainsRegex("imagenet +resnet50_v1.5 +224 +64 +25,559,081 +4089.19\n"));
+  // Multiply-adds and floating-point operations are those of golden/models.json.
+  EXPECT_THAT(Output({"--list"}), ::testing::ContainsRegex(
+                                    "imagenet +resnet50_v1.5 +224 +64 +25,559,081 +4089.19 +8185.80 +[0-9.]+\n"));
+  const auto models = nlohmann::json::parse(Output({"--list", "--json"}))["models"];
+  EXPECT_EQ(models.size(), Models().size());
+  for (const auto& model : models) EXPECT_GT(model["activation_bytes"].get<int64_t>(), 0) << model;
 }
 
 TEST(GraphCommand, BadRequestsAreOneLine) {

@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include "muster/error.h"
+#include "muster/ops.h"
+#include "muster/session.h"
 
 namespace muster {
 namespace {
@@ -131,6 +133,79 @@ TEST_F(LayersTest, AStrategyMayDecideWhereVariablesComeFrom) {
   b.Affine(Images({1, 8}), 2);
   EXPECT_THAT(asked, ElementsAre("affine0/weights", "affine0/biases"));
   EXPECT_EQ(graph_.node(graph_.variables()[0].ref.node).device.ToString(), "/job:ps/task:1");
+}
+
+TEST_F(LayersTest, SlimLayersHaveSlimsNamesAndNoNumberOnTheFirst) {
+  ModelBuilder b(scope_, {});
+  b.UsingLibrary(LayerLibrary::kSlim, [&] {
+    Output x = b.Conv(Images({1, 8, 8, 3}), 4, 3, 3);
+    x = b.SeparableConv(x, 6, 3, 3);
+    b.UseBatchNorm({.scale = true});
+    x = b.Conv(x, 4, 1, 1);
+    return b.DepthwiseConv(x, 3, 3, {.name = "depthwise"});
+  });
+  EXPECT_THAT(VariableNames(),
+              ElementsAre("Conv/weights", "Conv/biases", "SeparableConv2d/depthwise_weights",
+                          "SeparableConv2d/pointwise_weights", "SeparableConv2d/biases", "Conv_1/weights",
+                          "Conv_1/BatchNorm/gamma", "Conv_1/BatchNorm/beta", "Conv_1/BatchNorm/moving_mean",
+                          "Conv_1/BatchNorm/moving_variance", "depthwise/depthwise_weights",
+                          "depthwise/BatchNorm/gamma", "depthwise/BatchNorm/beta", "depthwise/BatchNorm/moving_mean",
+                          "depthwise/BatchNorm/moving_variance"));
+}
+
+TEST_F(LayersTest, AnotherLibrarysNamesEndWithItsBlock) {
+  ModelBuilder b(scope_, {});
+  const Output x = b.UsingLibrary(LayerLibrary::kTfLayers, [&] {
+    return b.BatchNorm(b.Conv(Images({1, 8, 8, 3}), 4, 3, 3, {.bias = {}}));
+  });
+  b.Affine(b.Flatten(x), 2);
+  EXPECT_THAT(VariableNames(), ElementsAre("conv2d/kernel", "batch_normalization/beta", "batch_normalization/moving_mean",
+                                           "batch_normalization/moving_variance", "affine0/weights", "affine0/biases"));
+}
+
+TEST_F(LayersTest, ASeparableConvolutionStridesInItsDepthwisePart) {
+  ModelBuilder b(scope_, {});
+  const Output y = b.SeparableConv(Images({1, 8, 8, 3}), 5, 3, 3, {.strides = {2, 2}});
+  EXPECT_EQ(graph_.shape(y), (Shape{1, 4, 4, 5}));
+  EXPECT_EQ(graph_.shape({NodesOf(OpKind::kDepthwiseConv2dNative)[0]->id, 0}), (Shape{1, 4, 4, 3}));
+}
+
+TEST_F(LayersTest, AFactorizedReductionSeesTheImageAndItsShiftByOne) {
+  // Weights of one: each half of the result is what it reads of the image. ReLU leaves positive numbers alone.
+  BuilderOptions options{.phase_train = false};
+  options.get_variable = [](const Scope& scope, const VariableSpec& spec) {
+    VariableSpec ones = spec;
+    if (spec.name == "weights" || spec.name == "kernel") ones.initializer = initializers::Ones();
+    return GetVariable(scope, ones);
+  };
+  ModelBuilder b(scope_, options);
+  const Output x = Images({1, 3, 3, 1});
+  const Output y = b.FactorizedReduction(x, 2, 2, {.epsilon = 0});
+  Session session(&graph_);
+  session.Initialize();
+  const Tensor image = Tensor::Of<float>({1, 3, 3, 1}, std::vector<float>{1, 2, 3, 4, 5, 6, 7, 8, 9});
+  const Tensor result = session.Run({{x, image}}, {y})[0];
+  EXPECT_THAT(result.data<float>(), ::testing::Pointwise(::testing::FloatEq(), {1.F, 5.F, 3.F, 0.F, 7.F, 0.F, 9.F, 0.F}));
+  EXPECT_THROW(b.FactorizedReduction(x, 3, 2), Error);
+}
+
+TEST_F(LayersTest, DropPathZeroesWholeExamplesAndScalesTheOthers) {
+  ModelBuilder training(scope_, {}), evaluation(scope_, {.phase_train = false});
+  const Output x = Images({64, 2, 3, 4}), keep = ops::ScalarLike(scope_, 0.25, DType::kFloat32);
+  EXPECT_EQ(evaluation.DropPath(x, keep), x);
+  const Output y = training.DropPath(x, keep);
+  Session session(&graph_);
+  const std::vector<float> ones(64 * 24, 1.F);
+  const Tensor result = session.Run({{x, Tensor::Of<float>({64, 2, 3, 4}, ones)}}, {y})[0];
+  int kept = 0;
+  for (size_t n = 0; n < 64; ++n) {
+    const auto example = result.data<float>().subspan(n * 24, 24);
+    EXPECT_THAT(example, ::testing::Each(example[0])) << n;
+    EXPECT_TRUE(example[0] == 0.F || example[0] == 4.F) << example[0];
+    kept += example[0] > 0 ? 1 : 0;
+  }
+  EXPECT_GE(kept, 4);
+  EXPECT_LE(kept, 32);
 }
 
 TEST_F(LayersTest, ScopesCloseWhenALayerThrows) {
