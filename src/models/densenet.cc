@@ -20,8 +20,10 @@ Output DenseLayer(ModelBuilder& b, Output x, int64_t growth) {
   return b.Concat({x, added});
 }
 
-Output Transition(ModelBuilder& b, Output x) {
-  const int64_t filters = b.channels(x);
+// Between blocks. The paper keeps the number of channels; the public program takes it for twice the growth, and its
+// parameter counts with it.
+Output Transition(ModelBuilder& b, Output x, int64_t growth) {
+  const int64_t filters = 2 * growth;
   return b.AvgPool(b.Conv(NormRelu(b, x), filters, 1, 1, {.stddev = Stddev(filters)}), 2, 2);
 }
 
@@ -30,7 +32,7 @@ Output Transition(ModelBuilder& b, Output x) {
 Output Densenet(ModelBuilder& b, Output x, int layers_per_block, int64_t growth) {
   x = b.Conv(x, 16, 3, 3, {.activation = LayerActivation::kLinear});
   for (int block = 0; block < 3; ++block) {
-    if (block > 0) x = Transition(b, x);
+    if (block > 0) x = Transition(b, x, growth);
     for (int i = 0; i < layers_per_block; ++i) x = DenseLayer(b, x, growth);
   }
   return b.SpatialMean(NormRelu(b, x));

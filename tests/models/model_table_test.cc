@@ -163,7 +163,7 @@ TEST(GoldenModels, EveryImageClassifierIsThePublicProgramsInBothDataFormats) {
     for (DataFormat format : {DataFormat::kNHWC, DataFormat::kNCHW}) ExpectModel(model, format, expected);
     ++checked;
   }
-  EXPECT_EQ(checked, 48);
+  EXPECT_EQ(checked, 49);
 }
 
 TEST(Models, EveryTableRowIsBuiltAndEveryVariableGetsAGradient) {
