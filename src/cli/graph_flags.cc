@@ -56,7 +56,7 @@ FlagTable GraphFlags() {
       {.name = "json",
        .type = FlagType::kBoolean,
        .default_value = false,
-       .help = "the table of layers, or with --partitions that, as JSON",
+       .help = "the table of layers, of --partitions or of --list as JSON",
        .important = true},
       {.name = "log_device_placement",
        .type = FlagType::kBoolean,

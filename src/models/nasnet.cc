@@ -163,18 +163,25 @@ class Builder {
 
   Output DropPath(Output x) { return keep_prob_.is_valid() ? b_.DropPath(x, keep_prob_) : x; }
 
-  // 1 - (done / total steps) (cell / cells) (1 - keep_prob): dropping grows with depth and with time. Invalid where
-  // nothing is dropped. One number for all devices, computed beside the global step.
+  // 1 - done (cell / cells) (1 - keep_prob): dropping grows with depth and with time. Invalid where nothing is dropped.
   Output KeepProbOfNextCell() {
     const int cell = ++cells_built_, all_cells = config_.cells + 2 + (config_.imagenet_stem ? 2 : 0);
     if (config_.keep_prob == 1 || !b_.drops()) return {};
-    const Scope scope = b_.scope().WithName("keep_prob").WithDevice("/device:CPU:0");
-    const auto number = [&](double value) { return ops::ScalarLike(scope, value, DType::kFloat32); };
-    const Output step = ops::Cast(scope, GlobalStep(scope), DType::kFloat32);
-    const Output done = ops::Minimum(
-        scope, ops::Div(scope, step, number(static_cast<double>(config_.total_steps))), number(1));
-    return ops::Sub(scope, number(1), ops::Mul(scope, done, number((1 - config_.keep_prob) * cell / all_cells)));
+    if (!done_.is_valid()) done_ = ShareOfTrainingDone();
+    const Scope scope = b_.scope().WithName("keep_prob");
+    const Output dropped = ops::Mul(scope, done_, Number(scope, (1 - config_.keep_prob) * cell / all_cells));
+    return ops::Sub(scope, Number(scope, 1), dropped);
   }
+
+  // min(1, global step / total steps), computed beside the global step and sent to the devices that ask.
+  Output ShareOfTrainingDone() const {
+    const Scope scope = b_.scope().WithName("training_done").WithDevice("/device:CPU:0");
+    const Output step = ops::Cast(scope, GlobalStep(scope), DType::kFloat32);
+    const Output total = Number(scope, static_cast<double>(config_.total_steps));
+    return ops::Minimum(scope, ops::Div(scope, step, total), Number(scope, 1));
+  }
+
+  static Output Number(const Scope& scope, double value) { return ops::ScalarLike(scope, value, DType::kFloat32); }
 
   int64_t SizeOf(Output x) const { return b_.scope().shape(x)[2]; }
 
@@ -182,6 +189,7 @@ class Builder {
   const Config config_;
   int64_t filters_ = 0;  // of the cell being built
   Output keep_prob_;     // of its paths
+  Output done_;          // how far training is
   int cells_built_ = 0;
 };
 
