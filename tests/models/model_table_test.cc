@@ -124,7 +124,9 @@ void ExpectFacts(const Model& model, const json& expected) {
   EXPECT_EQ(model.printed_name, expected["printed_name"]);
   EXPECT_EQ(model.image_size, expected["image_size"]);
   // The public program's coco model has no batch size of its own.
-  if (model.dataset != "coco") EXPECT_EQ(model.default_batch_size, expected["default_batch_size"]);
+  if (model.dataset != "coco") {
+    EXPECT_EQ(model.default_batch_size, expected["default_batch_size"]);
+  }
   EXPECT_EQ(model.learning_rate, expected["learning_rate_attribute"]);
   EXPECT_EQ(model.fp16_loss_scale, expected["fp16_loss_scale"]);
   const DatasetInfo& dataset = FindDataset(model.dataset);
