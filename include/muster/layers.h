@@ -51,7 +51,7 @@ struct PoolOptions {
 struct AffineOptions {
   LayerActivation activation = LayerActivation::kRelu;
   double bias = 0.0;
-  std::optional<double> stddev{};  // unset: sqrt(2/inputs) before a ReLU, sqrt(1/inputs) otherwise
+  std::optional<double> stddev{};    // unset: sqrt(2/inputs) before a ReLU, sqrt(1/inputs) otherwise
   Initializer kernel_initializer{};  // beats stddev
 };
 

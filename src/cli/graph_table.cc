@@ -101,8 +101,8 @@ nlohmann::json LayerTableJson(const ModelGraph& model) {
 
 std::string ModelList() {
   constexpr std::string_view kLine = "{:<9} {:<21} {:>5} {:>5} {:>13} {:>11} {:>11} {:>11}\n";
-  std::string text = fmt::format(kLine, "data set", "model", "image", "batch", "parameters", "M mul-adds", "MFLOP",
-                                 "MiB outputs");
+  std::string text =
+      fmt::format(kLine, "data set", "model", "image", "batch", "parameters", "M mul-adds", "MFLOP", "MiB outputs");
   for (const Model& model : Models()) {
     const LayerSummary total = TotalOfOneImage(model);
     text += fmt::format(kLine, model.dataset, model.name, model.image_size, model.default_batch_size,

@@ -15,8 +15,8 @@ Output NormRelu(ModelBuilder& b, Output x) { return b.Relu(b.BatchNorm(x, kBatch
 
 // Adds "growth" channels to what is there.
 Output DenseLayer(ModelBuilder& b, Output x, int64_t growth) {
-  const Output added = b.Conv(NormRelu(b, x), growth, 3, 3,
-                              {.activation = LayerActivation::kLinear, .stddev = Stddev(growth)});
+  const Output added =
+      b.Conv(NormRelu(b, x), growth, 3, 3, {.activation = LayerActivation::kLinear, .stddev = Stddev(growth)});
   return b.Concat({x, added});
 }
 

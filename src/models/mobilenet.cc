@@ -12,7 +12,7 @@ struct Stage {
   int64_t expansion, filters, stride;  // the stride of its first block
   int blocks;
 };
-constexpr Stage kStages[] = {{1, 16, 1, 1}, {6, 24, 2, 2}, {6, 32, 2, 3}, {6, 64, 2, 4},
+constexpr Stage kStages[] = {{1, 16, 1, 1}, {6, 24, 2, 2},  {6, 32, 2, 3}, {6, 64, 2, 4},
                              {6, 96, 1, 3}, {6, 160, 2, 3}, {6, 320, 1, 1}};
 constexpr int64_t kOwnClasses = 1001;
 

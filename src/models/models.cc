@@ -158,7 +158,8 @@ void RegisterModel(Model model) {
   require(model.default_batch_size > 0, "a default_batch_size of at least 1");
   for (const Model& known : Models())
     if (known.name == model.name && known.dataset == dataset)
-      throw Error(Code::kAlreadyExists, fmt::format("there is a model '{}' for dataset '{}' already", model.name, dataset));
+      throw Error(Code::kAlreadyExists,
+                  fmt::format("there is a model '{}' for dataset '{}' already", model.name, dataset));
   if (model.printed_name.empty()) model.printed_name = model.name;
   model.dataset = dataset;
   Table().push_back(std::move(model));

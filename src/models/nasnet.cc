@@ -81,8 +81,8 @@ class Builder {
     x = b_.Conv(x, config_.stem_filters, 3, 3, {.strides = {2, 2}, .padding = ConvPadding::kValid, .name = "conv0"});
     std::vector<Output> outputs{Output{}, b_.BatchNorm(x, {}, "conv0_bn")};
     for (int i = 0; i < 2; ++i)
-      outputs.push_back(Cell(kReductionCell, fmt::format("cell_stem_{}", i), outputs.back(), outputs[outputs.size() - 2],
-                             config_.filters >> (2 - i), 2));
+      outputs.push_back(Cell(kReductionCell, fmt::format("cell_stem_{}", i), outputs.back(),
+                             outputs[outputs.size() - 2], config_.filters >> (2 - i), 2));
     return outputs;
   }
 
@@ -116,19 +116,25 @@ class Builder {
 
   Output Apply(Operation operation, Output x, int64_t stride) {
     switch (operation) {
-      case kSeparable3: return DropPath(SeparableTwice(x, 3, stride));
-      case kSeparable5: return DropPath(SeparableTwice(x, 5, stride));
-      case kSeparable7: return DropPath(SeparableTwice(x, 7, stride));
+      case kSeparable3:
+        return DropPath(SeparableTwice(x, 3, stride));
+      case kSeparable5:
+        return DropPath(SeparableTwice(x, 5, stride));
+      case kSeparable7:
+        return DropPath(SeparableTwice(x, 7, stride));
       case kAvgPool:
-      case kMaxPool: return DropPath(Pool(operation, x, stride));
-      default: return stride > 1 || b_.channels(x) != filters_ ? ReluConvNorm(x, "1x1", "bn_1", stride) : x;
+      case kMaxPool:
+        return DropPath(Pool(operation, x, stride));
+      default:
+        return stride > 1 || b_.channels(x) != filters_ ? ReluConvNorm(x, "1x1", "bn_1", stride) : x;
     }
   }
 
   Output SeparableTwice(Output x, int64_t size, int64_t stride) {
     for (int i = 1; i <= 2; ++i, stride = 1) {
       const std::string kind = fmt::format("{0}x{0}_{1}", size, i);
-      x = b_.SeparableConv(b_.Relu(x), filters_, size, size, {.strides = {stride, stride}, .name = "separable_" + kind});
+      x = b_.SeparableConv(b_.Relu(x), filters_, size, size,
+                           {.strides = {stride, stride}, .name = "separable_" + kind});
       x = b_.BatchNorm(x, {}, "bn_sep_" + kind);
     }
     return x;
@@ -147,9 +153,8 @@ class Builder {
     for (size_t i = 0; i < parts.size(); ++i) {
       const bool same_size = SizeOf(parts[i]) == SizeOf(last);
       if (same_size && b_.channels(parts[i]) == b_.channels(last)) continue;
-      parts[i] = b_.Within(fmt::format("reduction_{}", first + i), [&] {
-        return b_.FactorizedReduction(parts[i], b_.channels(last), same_size ? 1 : 2);
-      });
+      parts[i] = b_.Within(fmt::format("reduction_{}", first + i),
+                           [&] { return b_.FactorizedReduction(parts[i], b_.channels(last), same_size ? 1 : 2); });
     }
     return b_.Concat(parts);
   }

@@ -53,16 +53,17 @@ Output BlockV2(ModelBuilder& b, Output x, const Block& block) {
   return b.Add(Convolutions(b, activated, block), shortcut);
 }
 
-std::array<int, 4> StagesOf(int size) {
-  switch (size) {
-    case 18: return {2, 2, 2, 2};
-    case 34: return {3, 4, 6, 3};
-    case 50: return {3, 4, 6, 3};
-    case 101: return {3, 4, 23, 3};
-    case 152: return {3, 8, 36, 3};
-    case 200: return {3, 24, 36, 3};
-    default: throw InvalidArgument(fmt::format("an official ResNet has 18, 34, 50, 101, 152 or 200 layers, not {}", size));
-  }
+struct Depth {
+  int size;
+  std::array<int, 4> stages;
+};
+constexpr Depth kDepths[] = {{18, {2, 2, 2, 2}},   {34, {3, 4, 6, 3}},   {50, {3, 4, 6, 3}},
+                             {101, {3, 4, 23, 3}}, {152, {3, 8, 36, 3}}, {200, {3, 24, 36, 3}}};
+
+const std::array<int, 4>& StagesOf(int size) {
+  for (const Depth& depth : kDepths)
+    if (depth.size == size) return depth.stages;
+  throw InvalidArgument(fmt::format("an official ResNet has 18, 34, 50, 101, 152 or 200 layers, not {}", size));
 }
 
 Output Network(ModelBuilder& b, Output x, int size, bool v2) {
@@ -70,7 +71,7 @@ Output Network(ModelBuilder& b, Output x, int size, bool v2) {
   if (!v2) x = NormRelu(b, x);
   x = b.MaxPool(x, 3, 3, {.padding = Padding::kSame});
   int64_t filters = 64;
-  const std::array<int, 4> stages = StagesOf(size);
+  const std::array<int, 4>& stages = StagesOf(size);
   for (size_t stage = 0; stage < stages.size(); ++stage, filters *= 2) {
     for (int i = 0; i < stages[stage]; ++i) {
       const Block block{filters, stage > 0 && i == 0 ? 2 : 1, size >= 50, i == 0};

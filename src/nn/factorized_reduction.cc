@@ -24,7 +24,8 @@ Output ShiftedByOne(const Scope& scope, Output x, DataFormat format) {
 Output ModelBuilder::FactorizedReduction(Output x, int64_t filters, int64_t stride, const BatchNormConfig& config) {
   if (filters % 2 != 0)
     throw InvalidArgument(fmt::format("a factorized reduction needs an even number of filters, not {}", filters));
-  if (stride == 1) return BatchNorm(Conv(x, filters, 1, 1, {.batch_norm = false, .name = "path_conv"}), config, "path_bn");
+  if (stride == 1)
+    return BatchNorm(Conv(x, filters, 1, 1, {.batch_norm = false, .name = "path_conv"}), config, "path_bn");
   const auto path = [&](Output from, const char* name) {
     return Conv(AvgPool(from, 1, 1, {.strides = {stride, stride}}), filters / 2, 1, 1,
                 {.batch_norm = false, .name = name});

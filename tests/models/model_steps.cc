@@ -285,7 +285,8 @@ bool IsSlow(const ModelStepsCase& c) {
   if (c.dataset == "coco") return false;
   if (c.dataset == "cifar10" && IsAnyOf(c.model, {"densenet100"})) return true;
   const bool secondary = c.format == DataFormat::kNCHW && c.dtype == DType::kFloat64;
-  if (c.model == "nasnet") return c.format == DataFormat::kNCHW || (c.dtype == DType::kFloat64 && c.dataset == "imagenet");
+  if (c.model == "nasnet")
+    return c.format == DataFormat::kNCHW || (c.dtype == DType::kFloat64 && c.dataset == "imagenet");
   if (c.dataset == "cifar10") return secondary && IsAnyOf(c.model, {"densenet"});
   if (IsAnyOf(c.model, {"vgg", "overfeat", "resnet101", "resnet152", "inception4", "nasnetlarge"})) return true;
   if (IsAnyOf(c.model, {"official"}) && !IsAnyOf(c.model, {"official_resnet18"})) return true;

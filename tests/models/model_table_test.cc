@@ -267,7 +267,8 @@ TEST(Models, WhatCannotBeBuiltOrFoundIsNotRegistered) {
 // The last subtraction in the graph: what nasnet keeps of the paths of its last cell.
 Output KeepProbability(const Graph& graph) {
   for (NodeId id = graph.num_nodes() - 1; id >= 0; --id)
-    if (graph.node(id).kind == OpKind::kSub && graph.node(id).name.find("keep_prob") != std::string::npos) return {id, 0};
+    if (graph.node(id).kind == OpKind::kSub && graph.node(id).name.find("keep_prob") != std::string::npos)
+      return {id, 0};
   return {};
 }
 

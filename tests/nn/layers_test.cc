@@ -159,8 +159,9 @@ TEST_F(LayersTest, AnotherLibrarysNamesEndWithItsBlock) {
     return b.BatchNorm(b.Conv(Images({1, 8, 8, 3}), 4, 3, 3, {.bias = {}}));
   });
   b.Affine(b.Flatten(x), 2);
-  EXPECT_THAT(VariableNames(), ElementsAre("conv2d/kernel", "batch_normalization/beta", "batch_normalization/moving_mean",
-                                           "batch_normalization/moving_variance", "affine0/weights", "affine0/biases"));
+  EXPECT_THAT(VariableNames(),
+              ElementsAre("conv2d/kernel", "batch_normalization/beta", "batch_normalization/moving_mean",
+                          "batch_normalization/moving_variance", "affine0/weights", "affine0/biases"));
 }
 
 TEST_F(LayersTest, ASeparableConvolutionStridesInItsDepthwisePart) {
@@ -185,7 +186,8 @@ TEST_F(LayersTest, AFactorizedReductionSeesTheImageAndItsShiftByOne) {
   session.Initialize();
   const Tensor image = Tensor::Of<float>({1, 3, 3, 1}, std::vector<float>{1, 2, 3, 4, 5, 6, 7, 8, 9});
   const Tensor result = session.Run({{x, image}}, {y})[0];
-  EXPECT_THAT(result.data<float>(), ::testing::Pointwise(::testing::FloatEq(), {1.F, 5.F, 3.F, 0.F, 7.F, 0.F, 9.F, 0.F}));
+  EXPECT_THAT(result.data<float>(),
+              ::testing::Pointwise(::testing::FloatEq(), {1.F, 5.F, 3.F, 0.F, 7.F, 0.F, 9.F, 0.F}));
   EXPECT_THROW(b.FactorizedReduction(x, 3, 2), Error);
 }
 
