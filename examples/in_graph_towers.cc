@@ -14,8 +14,8 @@
 
 #include "muster/layers.h"
 #include "muster/losses.h"
-#include "muster/optimizer.h"
 #include "muster/ops.h"
+#include "muster/optimizer.h"
 #include "muster/schedule.h"
 #include "muster/session.h"
 
@@ -41,7 +41,8 @@ Output Network(const Scope& scope, Output images, bool training) {
 
 // For each variable the mean of its gradients over the towers. towers[t][v] is tower t's gradient of variable v; all towers list
 // the same variables in the same order.
-std::vector<GradientAndVariable> AverageGradients(const Scope& scope, const std::vector<std::vector<GradientAndVariable>>& towers) {
+std::vector<GradientAndVariable> AverageGradients(const Scope& scope,
+                                                  const std::vector<std::vector<GradientAndVariable>>& towers) {
   std::vector<GradientAndVariable> averages;
   for (size_t v = 0; v < towers[0].size(); ++v) {
     std::vector<Output> gradients;
@@ -76,7 +77,8 @@ int main(int argc, char** argv) {
   Scope root(&graph), cpu = root.WithDevice("/cpu:0");
   Output images = ops::Placeholder(cpu.Named("images"), DType::kFloat32, Shape{batch, kSize, kSize, 1});
   Output labels = ops::Placeholder(cpu.Named("labels"), DType::kInt32, Shape{batch});
-  const std::vector<Output> image_shares = ops::Split(cpu, images, 0, num_towers), label_shares = ops::Split(cpu, labels, 0, num_towers);
+  const std::vector<Output> image_shares = ops::Split(cpu, images, 0, num_towers),
+                            label_shares = ops::Split(cpu, labels, 0, num_towers);
 
   // The rate falls to a third every 40 steps.
   Variable global_step = GlobalStep(cpu);
@@ -102,9 +104,11 @@ int main(int argc, char** argv) {
   session.Initialize();
   const Graph placed = session.PlacedGraph();
   for (const VariableInfo& v : graph.variables())
-    if (v.trainable) std::printf("variable %-28s on %s\n", v.name.c_str(), placed.node(v.ref.node).device.ToString().c_str());
+    if (v.trainable)
+      std::printf("variable %-28s on %s\n", v.name.c_str(), placed.node(v.ref.node).device.ToString().c_str());
   for (int t = 0; t < num_towers; ++t)
-    std::printf("tower %d: %lld of %lld images on %s\n", t, static_cast<long long>(kBatchPerTower), static_cast<long long>(batch),
+    std::printf("tower %d: %lld of %lld images on %s\n", t, static_cast<long long>(kBatchPerTower),
+                static_cast<long long>(batch),
                 placed.node(losses[static_cast<size_t>(t)].node).device.ToString().c_str());
 
   auto step_runner = session.Prepare({images, labels}, {loss, rate}, {train});
@@ -119,10 +123,12 @@ int main(int argc, char** argv) {
     MakeBatch(random, &x, &y);
     const auto fetched = step_runner->Run({x, y});
     if (step % 20 == 0)
-      std::printf("step %3d  loss %.4f  rate %.5f\n", step, static_cast<double>(fetched[0].scalar<float>()), static_cast<double>(fetched[1].scalar<float>()));
+      std::printf("step %3d  loss %.4f  rate %.5f\n", step, static_cast<double>(fetched[0].scalar<float>()),
+                  static_cast<double>(fetched[1].scalar<float>()));
   }
   MakeBatch(random, &x, &y);
-  const float accuracy = session.Run({{images, x}, {labels, y}}, {right})[0].scalar<float>() / static_cast<float>(batch);
+  const float accuracy =
+      session.Run({{images, x}, {labels, y}}, {right})[0].scalar<float>() / static_cast<float>(batch);
   std::printf("accuracy on a new batch: %.3f\n", static_cast<double>(accuracy));
   return accuracy > 0.9F ? 0 : 1;
 }

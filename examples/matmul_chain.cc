@@ -54,10 +54,12 @@ int main(int argc, char** argv) {
   auto runner = session.Prepare({a, b}, {sum});
   std::printf("What travels between devices in a run:\n");
   for (const auto& t : runner->Summary().transfers)
-    std::printf("  %s, %lld bytes, %s -> %s\n", t.value.c_str(), static_cast<long long>(t.bytes), t.from.c_str(), t.to.c_str());
+    std::printf("  %s, %lld bytes, %s -> %s\n", t.value.c_str(), static_cast<long long>(t.bytes), t.from.c_str(),
+                t.to.c_str());
 
   // [[1,1],[0,1]]^n = [[1,n],[0,1]], and [[2,0],[0,1]]^n = [[2^n,0],[0,1]].
-  const Tensor result = runner->Run({Tensor::Of<float>(Shape{2, 2}, {1, 1, 0, 1}), Tensor::Of<float>(Shape{2, 2}, {2, 0, 0, 1})})[0];
+  const Tensor result =
+      runner->Run({Tensor::Of<float>(Shape{2, 2}, {1, 1, 0, 1}), Tensor::Of<float>(Shape{2, 2}, {2, 0, 0, 1})})[0];
   const auto v = result.data<float>();
   std::printf("A^%d + B^%d = [[%g, %g], [%g, %g]]\n", kPower, kPower, v[0], v[1], v[2], v[3]);
   return each_once && v[0] == 1025 && v[1] == 10 && v[2] == 0 && v[3] == 2 ? 0 : 1;

@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "muster/losses.h"
-#include "muster/optimizer.h"
 #include "muster/ops.h"
+#include "muster/optimizer.h"
 #include "muster/session.h"
 #include "muster/variables.h"
 
@@ -37,14 +37,16 @@ void MakePoints(std::mt19937& random, Tensor* points, Tensor* labels) {
   std::uniform_real_distribution<float> coordinate(-1, 1);
   for (float& x : points->data<float>()) x = coordinate(random);
   for (size_t i = 0; i < labels->data<int32_t>().size(); ++i)
-    labels->data<int32_t>()[i] = std::hypot(points->data<float>()[2 * i], points->data<float>()[2 * i + 1]) < 0.8F ? 1 : 0;
+    labels->data<int32_t>()[i] =
+        std::hypot(points->data<float>()[2 * i], points->data<float>()[2 * i + 1]) < 0.8F ? 1 : 0;
 }
 
 // A layer of this many units with a tanh, and the two classes.
 Output Classify(const Scope& scope, Output points, int64_t hidden) {
   auto dense = [&](const char* name, Output x, int64_t units) {
     const Scope layer = scope.WithVariableScope(name);
-    Variable w = GetVariable(layer, {"w", DType::kFloat32, Shape{scope.shape(x)[1], units}, initializers::GlorotUniform()}, Reuse::kAuto);
+    Variable w = GetVariable(
+        layer, {"w", DType::kFloat32, Shape{scope.shape(x)[1], units}, initializers::GlorotUniform()}, Reuse::kAuto);
     Variable b = GetVariable(layer, {"b", DType::kFloat32, Shape{units}, initializers::Zeros()}, Reuse::kAuto);
     return ops::BiasAdd(layer, ops::MatMul(layer, x, w), b);
   };
@@ -90,7 +92,9 @@ void Train(int number, bool on_gpus, int num_jobs, Job* job) {
 
 int main(int argc, char** argv) {
   const bool on_gpus = argc > 1 && std::strcmp(argv[1], "gpu") == 0;
-  std::vector<Job> jobs = {{.rate = 0.0003, .batch = 64, .hidden = 16}, {.rate = 0.03, .batch = 64, .hidden = 16}, {.rate = 0.03, .batch = 16, .hidden = 2}};
+  std::vector<Job> jobs = {{.rate = 0.0003, .batch = 64, .hidden = 16},
+                           {.rate = 0.03, .batch = 64, .hidden = 16},
+                           {.rate = 0.03, .batch = 16, .hidden = 2}};
   std::vector<std::thread> threads;
   for (size_t i = 0; i < jobs.size(); ++i)
     threads.emplace_back(Train, static_cast<int>(i), on_gpus, static_cast<int>(jobs.size()), &jobs[i]);
@@ -99,9 +103,10 @@ int main(int argc, char** argv) {
   const Job* best = &jobs[0];
   for (size_t i = 0; i < jobs.size(); ++i) {
     const Job& job = jobs[i];
-    std::printf("job %zu on %s%s: rate %g, batch %lld, %lld hidden units: loss %.4f, accuracy %.3f\n", i, job.device.c_str(),
-                on_gpus ? (" of card " + std::to_string(i)).c_str() : "", job.rate, static_cast<long long>(job.batch),
-                static_cast<long long>(job.hidden), static_cast<double>(job.loss), static_cast<double>(job.accuracy));
+    std::printf("job %zu on %s%s: rate %g, batch %lld, %lld hidden units: loss %.4f, accuracy %.3f\n", i,
+                job.device.c_str(), on_gpus ? (" of card " + std::to_string(i)).c_str() : "", job.rate,
+                static_cast<long long>(job.batch), static_cast<long long>(job.hidden), static_cast<double>(job.loss),
+                static_cast<double>(job.accuracy));
     if (job.accuracy > best->accuracy) best = &job;
   }
   std::printf("best: job %td\n", best - jobs.data());

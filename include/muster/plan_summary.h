@@ -12,24 +12,24 @@ namespace muster {
 struct PlanSummary {
   struct Step {
     std::string name;
-    std::string op;                   // "Conv2D"; the two ends of a transfer are "_Send" and "_Recv"
+    std::string op;  // "Conv2D"; the two ends of a transfer are "_Send" and "_Recv"
     std::vector<TensorDesc> outputs;
-    int transfer = -1;                // of the step that sends or receives it
+    int transfer = -1;  // of the step that sends or receives it
   };
   struct Partition {
-    std::string device;               // full name
-    std::vector<Step> steps;          // in the order in which they run
+    std::string device;       // full name
+    std::vector<Step> steps;  // in the order in which they run
   };
   // One value that goes to one device, once per replay however many steps read it there.
   struct Transfer {
-    std::string value;                // name of the node that makes it
+    std::string value;  // name of the node that makes it
     TensorDesc desc;
     int64_t bytes = 0;
-    std::string from, to;             // full names
+    std::string from, to;  // full names
   };
 
   std::vector<Partition> partitions;
-  std::vector<Transfer> transfers;    // in the order in which they are sent, by number
+  std::vector<Transfer> transfers;  // in the order in which they are sent, by number
 };
 
 }  // namespace muster

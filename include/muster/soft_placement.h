@@ -14,7 +14,9 @@ struct SoftPlacement {
   std::string reason;     // "no such device"
 
   // "b: (MatMul): asked for /device:GPU:3, got /job:localhost/replica:0/task:0/device:CPU:0: no such device".
-  std::string ToString() const { return node + ": (" + op + "): asked for " + requested + ", got " + got + ": " + reason; }
+  std::string ToString() const {
+    return node + ": (" + op + "): asked for " + requested + ", got " + got + ": " + reason;
+  }
   friend bool operator==(const SoftPlacement&, const SoftPlacement&) = default;
 };
 

@@ -25,8 +25,10 @@ class Names {
   explicit Names(const PlanSummary& plan) {
     for (const PlanSummary::Partition& partition : plan.partitions) {
       const std::string task = Task(partition.device);
-      if (common_.empty()) common_ = task;
-      else if (task != common_) several_ = true;
+      if (common_.empty())
+        common_ = task;
+      else if (task != common_)
+        several_ = true;
     }
   }
   std::string operator()(const std::string& device) const {
@@ -45,8 +47,7 @@ struct Traffic {
   std::string ToString() const { return fmt::format("{} transfer{} of {} bytes", count, count == 1 ? "" : "s", bytes); }
 };
 
-template <typename Include>
-Traffic Sum(const PlanSummary& plan, Include include) {
+template <typename Include> Traffic Sum(const PlanSummary& plan, Include include) {
   Traffic sum;
   for (const PlanSummary::Transfer& t : plan.transfers)
     if (include(t)) sum = {sum.count + 1, sum.bytes + t.bytes};
@@ -54,13 +55,15 @@ Traffic Sum(const PlanSummary& plan, Include include) {
 }
 
 std::string Heading(const PlanSummary& plan, const PlanStats& stats, const std::string& device) {
-  const auto count = std::find_if(plan.partitions.begin(), plan.partitions.end(),
-                                  [&](const auto& p) { return p.device == device; })->steps.size();
+  const auto count = std::find_if(plan.partitions.begin(), plan.partitions.end(), [&](const auto& p) {
+                       return p.device == device;
+                     })->steps.size();
   std::string text = fmt::format("{}: {} steps", device, count);
   if (const DeviceBytes* bytes = BytesOf(stats, device))
-    text += fmt::format(", {:.2f} MiB ({:.2f} variables, {:.2f} gradients, {:.2f} arena, {:.2f} received)", Mebibytes(bytes->peak_bytes),
-                        Mebibytes(bytes->variable_bytes), Mebibytes(bytes->gradient_bytes), Mebibytes(bytes->arena_bytes),
-                        Mebibytes(bytes->channel_bytes));
+    text +=
+        fmt::format(", {:.2f} MiB ({:.2f} variables, {:.2f} gradients, {:.2f} arena, {:.2f} received)",
+                    Mebibytes(bytes->peak_bytes), Mebibytes(bytes->variable_bytes), Mebibytes(bytes->gradient_bytes),
+                    Mebibytes(bytes->arena_bytes), Mebibytes(bytes->channel_bytes));
   if (plan.transfers.empty()) return text + "\n";
   const Traffic out = Sum(plan, [&](const auto& t) { return t.from == device; });
   const Traffic in = Sum(plan, [&](const auto& t) { return t.to == device; });
@@ -82,7 +85,8 @@ std::string TransferTable(const PlanSummary& plan, const Names& name) {
   std::string text = fmt::format("{:>8}  {:<52} {:<24} {:>12}  {}\n", "transfer", "value", "", "bytes", "from -> to");
   for (size_t i = 0; i < plan.transfers.size(); ++i) {
     const PlanSummary::Transfer& t = plan.transfers[i];
-    text += fmt::format("{:>8}  {:<52} {:<24} {:>12}  {} -> {}\n", i, t.value, ValueText(t.desc), t.bytes, name(t.from), name(t.to));
+    text += fmt::format("{:>8}  {:<52} {:<24} {:>12}  {} -> {}\n", i, t.value, ValueText(t.desc), t.bytes, name(t.from),
+                        name(t.to));
   }
   return text;
 }
@@ -113,12 +117,17 @@ nlohmann::json PartitionJson(const PlanSummary& plan, const PlanStats& stats) {
       if (step.transfer >= 0) steps.back()["transfer"] = step.transfer;
     }
     partitions.push_back({{"device", partition.device}, {"steps", std::move(steps)}});
-    if (const DeviceBytes* bytes = BytesOf(stats, partition.device)) partitions.back()["peak_bytes"] = bytes->peak_bytes;
+    if (const DeviceBytes* bytes = BytesOf(stats, partition.device))
+      partitions.back()["peak_bytes"] = bytes->peak_bytes;
   }
   for (const PlanSummary::Transfer& t : plan.transfers) {
     const auto dims = t.desc.shape.dims();
-    transfers.push_back({{"value", t.value}, {"dtype", DTypeName(t.desc.dtype)}, {"shape", std::vector<int64_t>(dims.begin(), dims.end())},
-                         {"bytes", t.bytes}, {"from", t.from}, {"to", t.to}});
+    transfers.push_back({{"value", t.value},
+                         {"dtype", DTypeName(t.desc.dtype)},
+                         {"shape", std::vector<int64_t>(dims.begin(), dims.end())},
+                         {"bytes", t.bytes},
+                         {"from", t.from},
+                         {"to", t.to}});
   }
   return {{"partitions", std::move(partitions)},
           {"transfers", std::move(transfers)},

@@ -19,12 +19,24 @@ int TypePriority(const std::string& type) {
 // Memory and edges alone; everything else is a kernel's work.
 bool NeedsKernel(const Node& node) {
   switch (node.kind) {
-    case OpKind::kPlaceholder: case OpKind::kConst: case OpKind::kVariable: case OpKind::kNoOp: return false;
-    default: return !GetOpDef(node.kind).is_alias;
+    case OpKind::kPlaceholder:
+    case OpKind::kConst:
+    case OpKind::kVariable:
+    case OpKind::kNoOp:
+      return false;
+    default:
+      return !GetOpDef(node.kind).is_alias;
   }
 }
 
 }  // namespace
+
+DType KernelDTypeOf(const Graph& graph, NodeId id) {
+  const Node& node = graph.node(id);
+  KernelRequest request{node.kind, &node.attrs, {}, node.outputs, {}, 0};
+  for (Output input : node.inputs) request.inputs.push_back(graph.desc(input));
+  return KernelDType(request);
+}
 
 Candidates::Candidates(const std::vector<CompileDevice>& devices, DeviceName own)
     : devices_(devices), own_(std::move(own)), order_(devices.size()) {
@@ -46,9 +58,7 @@ Candidates::Candidates(const std::vector<CompileDevice>& devices, DeviceName own
 Support Candidates::SupportOf(const Graph& graph, NodeId id) const {
   const Node& node = graph.node(id);
   if (!NeedsKernel(node)) return Everywhere();
-  KernelRequest request{node.kind, &node.attrs, {}, node.outputs, {}, 0};
-  for (Output input : node.inputs) request.inputs.push_back(graph.desc(input));
-  const DType dtype = KernelDType(request);
+  const DType dtype = KernelDTypeOf(graph, id);
   Support support = 0;
   for (size_t i = 0; i < tables_.size(); ++i)
     if (tables_[i]->Find(node.kind, dtype) != nullptr) support |= Support{1} << i;

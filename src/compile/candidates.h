@@ -11,6 +11,9 @@ namespace muster {
 // A set of kernel tables, one bit each: which kinds of devices can run something.
 using Support = uint64_t;
 
+// The dtype that selects a node's kernel.
+DType KernelDTypeOf(const Graph& graph, NodeId id);
+
 // The devices that a node may go to: in the order in which placement prefers them, and what each can run. Borrows the
 // request's devices.
 class Candidates {
@@ -42,9 +45,9 @@ class Candidates {
 
   const std::vector<CompileDevice>& devices_;
   DeviceName own_;
-  std::vector<int> order_;                    // indices of devices, best first
-  std::vector<const KernelTable*> tables_;    // the distinct ones
-  std::vector<int> table_of_;                 // of each device
+  std::vector<int> order_;                  // indices of devices, best first
+  std::vector<const KernelTable*> tables_;  // the distinct ones
+  std::vector<int> table_of_;               // of each device
 };
 
 }  // namespace muster

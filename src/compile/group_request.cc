@@ -7,16 +7,15 @@
 namespace muster {
 namespace {
 
-template <typename T>
-bool Differ(const std::optional<T>& a, const std::optional<T>& b) {
-  return a && b && *a != *b;
-}
+template <typename T> bool Differ(const std::optional<T>& a, const std::optional<T>& b) { return a && b && *a != *b; }
 
 bool TasksDiffer(const DeviceName& a, const DeviceName& b) {
   return Differ(a.job, b.job) || Differ(a.replica, b.replica) || Differ(a.task, b.task);
 }
 
-bool DevicesDiffer(const DeviceName& a, const DeviceName& b) { return Differ(a.type, b.type) || Differ(a.index, b.index); }
+bool DevicesDiffer(const DeviceName& a, const DeviceName& b) {
+  return Differ(a.type, b.type) || Differ(a.index, b.index);
+}
 
 struct Wish {
   DeviceName device;
@@ -25,10 +24,11 @@ struct Wish {
 };
 
 [[noreturn]] void ThrowConflict(const Wish& first, const Wish& second, bool could_soften) {
-  throw InvalidArgument(fmt::format(
-      "{} asks for {}, but {}, with which it must share a device, {} {}; {}", second.who, second.device.ToString(),
-      first.who, first.is_home ? "is on" : "asks for", first.device.ToString(),
-      could_soften ? "ask for one device, or allow soft placement" : "soft placement never moves an operation to another task"));
+  throw InvalidArgument(fmt::format("{} asks for {}, but {}, with which it must share a device, {} {}; {}", second.who,
+                                    second.device.ToString(), first.who, first.is_home ? "is on" : "asks for",
+                                    first.device.ToString(),
+                                    could_soften ? "ask for one device, or allow soft placement"
+                                                 : "soft placement never moves an operation to another task"));
 }
 
 // Wishes of equal rank, added in any order with the same result.
@@ -86,8 +86,10 @@ DeviceName GroupRequest(const Graph& graph, const std::vector<NodeId>& members, 
   for (NodeId id : members) {
     const Node& node = graph.node(id);
     const bool is_variable = node.kind == OpKind::kVariable;
-    if (is_variable && home) variables.Add({*home, node.name, true});
-    else if (!node.device.is_empty()) (is_variable ? variables : operations).Add({node.device, node.name});
+    if (is_variable && home)
+      variables.Add({*home, node.name, true});
+    else if (!node.device.is_empty())
+      (is_variable ? variables : operations).Add({node.device, node.name});
   }
   CheckAgainst(variables, operations, allow_soft_placement);
   const DeviceName first = variables.result();

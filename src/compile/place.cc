@@ -90,8 +90,10 @@ class Placer {
       std::optional<DeviceName> home_name;
       if (home >= 0) home_name = candidates_.name(home);
       state.wanted = GroupRequest(graph_, groups_.members(group), home_name, request_.allow_soft_placement);
-      if (home >= 0 && candidates_.Runs(home, state.support)) state.device = home;
-      else if (home >= 0) Fail(state, groups_.members(group));
+      if (home >= 0 && candidates_.Runs(home, state.support))
+        state.device = home;
+      else if (home >= 0)
+        Fail(state, groups_.members(group));
     } catch (const Error& error) {
       state.problem = std::make_shared<const Error>(error);
     }
@@ -105,9 +107,9 @@ class Placer {
       if (entry == nullptr || !entry->is_placed) continue;
       if (first == kNoNode) first = id;
       if (const int home = EntryOf(first)->device; home != entry->device)
-        throw InvalidArgument(fmt::format("variables {} and {} must share a device, but live on {} and {} already",
-                                          graph_.node(first).name, graph_.node(id).name, candidates_.name(home).ToString(),
-                                          candidates_.name(entry->device).ToString()));
+        throw InvalidArgument(fmt::format(
+            "variables {} and {} must share a device, but live on {} and {} already", graph_.node(first).name,
+            graph_.node(id).name, candidates_.name(home).ToString(), candidates_.name(entry->device).ToString()));
     }
     return first == kNoNode ? -1 : EntryOf(first)->device;
   }

@@ -9,18 +9,11 @@ namespace {
 
 constexpr size_t kMostMembersShown = 8;
 
-DType KindOf(const Graph& graph, NodeId id) {
-  const Node& node = graph.node(id);
-  KernelRequest request{node.kind, &node.attrs, {}, node.outputs, {}, 0};
-  for (Output input : node.inputs) request.inputs.push_back(graph.desc(input));
-  return KernelDType(request);
-}
-
 // "Neg float32 b: GPU, CPU".
 std::string MemberText(const Graph& graph, const Candidates& candidates, NodeId id) {
   const Node& node = graph.node(id);
   if (node.outputs.empty() && node.inputs.empty()) return fmt::format("{} {}: any", OpName(node.kind), node.name);
-  return fmt::format("{} {} {}: {}", OpName(node.kind), DTypeName(KindOf(graph, id)), node.name,
+  return fmt::format("{} {} {}: {}", OpName(node.kind), DTypeName(KernelDTypeOf(graph, id)), node.name,
                      candidates.Types(candidates.SupportOf(graph, id)));
 }
 
@@ -53,31 +46,37 @@ NodeId Blamed(const Graph& graph, const Candidates& candidates, const std::vecto
 Error NoDeviceError(const Graph& graph, const Candidates& candidates, const std::vector<NodeId>& members,
                     const DeviceName& wanted) {
   if (const NodeId id = Impossible(graph, candidates, members); id != kNoNode)
-    return Unimplemented(fmt::format("cannot place {}: no device has a kernel for {} {}; devices: {}", graph.node(id).name,
-                                     OpName(graph.node(id).kind), DTypeName(KindOf(graph, id)), candidates.Names()));
+    return Unimplemented(fmt::format("cannot place {}: no device has a kernel for {} {}; devices: {}",
+                                     graph.node(id).name, OpName(graph.node(id).kind),
+                                     DTypeName(KernelDTypeOf(graph, id)), candidates.Names()));
   const std::string name = graph.node(Blamed(graph, candidates, members)).name;
-  const std::string support = fmt::format("{}: {}", members.size() == 1 ? "kernels" : "operations that share its device, with their kernels",
-                                          MembersText(graph, candidates, members));
+  const std::string support =
+      fmt::format("{}: {}", members.size() == 1 ? "kernels" : "operations that share its device, with their kernels",
+                  MembersText(graph, candidates, members));
   if (!candidates.AnyMatches(wanted))
-    return InvalidArgument(fmt::format("cannot place {}: could not satisfy explicit device specification {}; devices: {}; {}",
-                                       name, wanted.ToString(), candidates.Names(), support));
-  return InvalidArgument(fmt::format("cannot place {}: no device{} has kernels for all that must share it; devices: {}; {}", name,
-                                     wanted.is_empty() ? "" : " that matches " + wanted.ToString(), candidates.Names(), support));
+    return InvalidArgument(
+        fmt::format("cannot place {}: could not satisfy explicit device specification {}; devices: {}; {}", name,
+                    wanted.ToString(), candidates.Names(), support));
+  return InvalidArgument(
+      fmt::format("cannot place {}: no device{} has kernels for all that must share it; devices: {}; {}", name,
+                  wanted.is_empty() ? "" : " that matches " + wanted.ToString(), candidates.Names(), support));
 }
 
 SoftPlacement Moved(const Graph& graph, const Candidates& candidates, NodeId id, int device,
                     const std::vector<NodeId>& members) {
   const Node& node = graph.node(id);
-  SoftPlacement moved{node.name, std::string(OpName(node.kind)), node.device.ToString(), candidates.name(device).ToString(), ""};
+  SoftPlacement moved{node.name, std::string(OpName(node.kind)), node.device.ToString(),
+                      candidates.name(device).ToString(), ""};
   if (!candidates.AnyMatches(node.device)) {
     moved.reason = "no such device";
   } else if (candidates.First(node.device, candidates.SupportOf(graph, id)) < 0) {
-    moved.reason = fmt::format("no kernel for {} there", DTypeName(KindOf(graph, id)));
+    moved.reason = fmt::format("no kernel for {} there", DTypeName(KernelDTypeOf(graph, id)));
   } else {
     const auto owner = std::find_if(members.begin(), members.end(), [&](NodeId m) {
       return m != id && (graph.node(m).kind == OpKind::kVariable || members.size() == 2);
     });
-    moved.reason = fmt::format("it shares its device with {}", graph.node(owner != members.end() ? *owner : members.front()).name);
+    moved.reason =
+        fmt::format("it shares its device with {}", graph.node(owner != members.end() ? *owner : members.front()).name);
   }
   return moved;
 }

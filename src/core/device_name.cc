@@ -13,9 +13,10 @@ namespace muster {
 namespace {
 
 [[noreturn]] void Fail(std::string_view text, std::string_view part) {
-  throw InvalidArgument(fmt::format("device \"{}\": cannot read \"{}\"; a device is any of /job:NAME /replica:N /task:N "
-                                    "/device:TYPE:N (or /cpu:N, /gpu:N), where * leaves a part open",
-                                    text, part));
+  throw InvalidArgument(
+      fmt::format("device \"{}\": cannot read \"{}\"; a device is any of /job:NAME /replica:N /task:N "
+                  "/device:TYPE:N (or /cpu:N, /gpu:N), where * leaves a part open",
+                  text, part));
 }
 
 std::string Upper(std::string_view s) {
@@ -84,7 +85,8 @@ class Reader {
 
   void SeeOnce(std::string_view key, std::string_view part) {
     if (std::find(seen_.begin(), seen_.end(), key) != seen_.end())
-      throw InvalidArgument(fmt::format("device \"{}\": \"{}\" comes after another {}; name it once", text_, part, key));
+      throw InvalidArgument(
+          fmt::format("device \"{}\": \"{}\" comes after another {}; name it once", text_, part, key));
     seen_.push_back(key);
   }
 
@@ -131,8 +133,10 @@ std::string DeviceName::ToString() const {
   if (job) out += "/job:" + *job;
   if (replica) out += fmt::format("/replica:{}", *replica);
   if (task) out += fmt::format("/task:{}", *task);
-  if (type) out += fmt::format("/device:{}:{}", *type, index ? std::to_string(*index) : "*");
-  else if (index) out += fmt::format("/device:*:{}", *index);
+  if (type)
+    out += fmt::format("/device:{}:{}", *type, index ? std::to_string(*index) : "*");
+  else if (index)
+    out += fmt::format("/device:*:{}", *index);
   return out;
 }
 

@@ -67,7 +67,8 @@ Scope Scope::ColocatedWith(NodeId node) const {
 Scope Scope::WithControlDependencies(const std::vector<NodeId>& nodes) const {
   Scope inner = *this;
   for (NodeId node : nodes)
-    if (std::find(inner.control_.begin(), inner.control_.end(), node) == inner.control_.end()) inner.control_.push_back(node);
+    if (std::find(inner.control_.begin(), inner.control_.end(), node) == inner.control_.end())
+      inner.control_.push_back(node);
   return inner;
 }
 

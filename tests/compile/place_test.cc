@@ -93,7 +93,8 @@ TEST_F(Placing, WithoutAnOwnTaskTheFirstNameOfTheClusterIsTaken) {
 }
 
 TEST_F(Placing, ADeviceWithoutAJobMeansTheOwnTask) {
-  Devices({"/job:ps/task:0/cpu:0", "/job:ps/task:0/gpu:0", "/job:worker/task:1/cpu:0", "/job:worker/task:0/cpu:0", "/job:worker/task:0/gpu:0"});
+  Devices({"/job:ps/task:0/cpu:0", "/job:ps/task:0/gpu:0", "/job:worker/task:1/cpu:0", "/job:worker/task:0/cpu:0",
+           "/job:worker/task:0/gpu:0"});
   request_.own_task = DeviceName::Parse("/job:worker/replica:0/task:1");
   EXPECT_EQ(At(Value(root_.WithDevice("/cpu:0"))), "worker/1/CPU:0");
   EXPECT_EQ(At(Value(root_)), "worker/1/CPU:0");  // although other tasks have a GPU
@@ -254,19 +255,23 @@ TEST_F(Placing, SoftPlacementDropsTypeAndIndexAndSaysWhatMoved) {
   const std::string task = "/job:localhost/replica:0/task:0";
   EXPECT_THAT(placement.moved(),
               ElementsAre(SoftPlacement{"absent", "Neg", "/device:GPU:7", task + "/device:GPU:0", "no such device"},
-                          SoftPlacement{"no_kernel", "Neg", "/device:GPU:1", task + "/device:CPU:0", "no kernel for int32 there"}));
-  EXPECT_EQ(placement.moved()[0].ToString(), "absent: (Neg): asked for /device:GPU:7, got " + task + "/device:GPU:0: no such device");
+                          SoftPlacement{"no_kernel", "Neg", "/device:GPU:1", task + "/device:CPU:0",
+                                        "no kernel for int32 there"}));
+  EXPECT_EQ(placement.moved()[0].ToString(),
+            "absent: (Neg): asked for /device:GPU:7, got " + task + "/device:GPU:0: no such device");
 }
 
 TEST_F(Placing, SoftPlacementNeverLeavesTheTask) {
   Devices({"/job:worker/task:0/cpu:0", "/job:worker/task:0/gpu:0", "/job:worker/task:1/cpu:0"});
   EXPECT_EQ(At(Value(root_.WithDevice("/job:worker/task:1/gpu:0"))), "worker/1/CPU:0");
   const Output nowhere = Value(root_.WithDevice("/job:worker/task:2/gpu:0"));
-  EXPECT_EQ(ErrorOf(nowhere),
-            "cannot place Neg_1: could not satisfy explicit device specification /job:worker/task:2/device:GPU:0; devices: "
-            "/job:worker/replica:0/task:0/device:GPU:0, /job:worker/replica:0/task:0/device:CPU:0, "
-            "/job:worker/replica:0/task:1/device:CPU:0; kernels: Neg float32 Neg_1: GPU, CPU");
-  EXPECT_THAT(ErrorOf(Value(root_.WithDevice("/job:ps"))), HasSubstr("could not satisfy explicit device specification /job:ps;"));
+  EXPECT_EQ(
+      ErrorOf(nowhere),
+      "cannot place Neg_1: could not satisfy explicit device specification /job:worker/task:2/device:GPU:0; devices: "
+      "/job:worker/replica:0/task:0/device:GPU:0, /job:worker/replica:0/task:0/device:CPU:0, "
+      "/job:worker/replica:0/task:1/device:CPU:0; kernels: Neg float32 Neg_1: GPU, CPU");
+  EXPECT_THAT(ErrorOf(Value(root_.WithDevice("/job:ps"))),
+              HasSubstr("could not satisfy explicit device specification /job:ps;"));
 }
 
 TEST_F(Placing, WithoutSoftPlacementAnUnsatisfiableRequestIsAnError) {
@@ -274,9 +279,11 @@ TEST_F(Placing, WithoutSoftPlacementAnUnsatisfiableRequestIsAnError) {
   Devices({"/cpu:0", "/gpu:0"});
   EXPECT_EQ(ErrorOf(ops::Neg(root_.WithDevice("/gpu:1").Named("b"), Value(root_))),
             "cannot place b: could not satisfy explicit device specification /device:GPU:1; devices: "
-            "/job:localhost/replica:0/task:0/device:GPU:0, /job:localhost/replica:0/task:0/device:CPU:0; kernels: Neg float32 b: GPU, CPU");
+            "/job:localhost/replica:0/task:0/device:GPU:0, /job:localhost/replica:0/task:0/device:CPU:0; kernels: Neg "
+            "float32 b: GPU, CPU");
   EXPECT_THAT(ErrorOf(ops::Neg(root_.WithDevice("/gpu:0").Named("i"), Int(root_))),
-              AllOf(HasSubstr("cannot place i: no device that matches /device:GPU:0 has kernels"), HasSubstr("Neg int32 i: CPU")));
+              AllOf(HasSubstr("cannot place i: no device that matches /device:GPU:0 has kernels"),
+                    HasSubstr("Neg int32 i: CPU")));
 }
 
 TEST_F(Placing, ErrorsListWhatEachOperationOfTheGroupSupports) {
@@ -285,7 +292,8 @@ TEST_F(Placing, ErrorsListWhatEachOperationOfTheGroupSupports) {
   const Variable v = ops::MakeVariable(root_.WithDevice("/gpu:0"), "v", ops::Scalar<int32_t>(root_, 0));
   EXPECT_EQ(ErrorOf(v),
             "cannot place v: no device that matches /device:GPU:0 has kernels for all that must share it; devices: "
-            "/job:localhost/replica:0/task:0/device:GPU:0, /job:localhost/replica:0/task:0/device:CPU:0; operations that share its "
+            "/job:localhost/replica:0/task:0/device:GPU:0, /job:localhost/replica:0/task:0/device:CPU:0; operations "
+            "that share its "
             "device, with their kernels: Variable int32 v: GPU, CPU; Assign int32 v/Assign: CPU");
 }
 
@@ -298,7 +306,8 @@ TEST_F(Placing, AnOperationThatNoDeviceCanRunIsUnimplemented) {
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), Code::kUnimplemented);
     EXPECT_STREQ(error.what(),
-                 "cannot place best: no device has a kernel for ArgMax float32; devices: /job:localhost/replica:0/task:0/device:GPU:0");
+                 "cannot place best: no device has a kernel for ArgMax float32; devices: "
+                 "/job:localhost/replica:0/task:0/device:GPU:0");
   }
 }
 
@@ -325,7 +334,8 @@ TEST_F(Placing, AnUpdatePinnedElsewhereThanItsVariableIsAnErrorWithoutSoftPlacem
   const Variable v = ops::MakeVariable(root_.WithDevice("/cpu:0"), "v", Float(root_));
   ops::AssignAdd(root_.WithDevice("/gpu:0").Named("add"), v, Float(root_));
   EXPECT_EQ(ErrorOf(v),
-            "add asks for /device:GPU:0, but v, with which it must share a device, asks for /device:CPU:0; ask for one device, or "
+            "add asks for /device:GPU:0, but v, with which it must share a device, asks for /device:CPU:0; ask for one "
+            "device, or "
             "allow soft placement");
 }
 
@@ -352,8 +362,8 @@ TEST_F(Placing, ContradictingOperationsLeaveTypeOrIndexOpenWhateverTheirOrder) {
     }
     return At(last);
   };
-  EXPECT_EQ(group({"/gpu:1", "/gpu:0"}), "GPU:0");   // a GPU, but whichever
-  EXPECT_EQ(group({"/gpu:1", "/cpu:0"}), "GPU:0");   // any device
+  EXPECT_EQ(group({"/gpu:1", "/gpu:0"}), "GPU:0");  // a GPU, but whichever
+  EXPECT_EQ(group({"/gpu:1", "/cpu:0"}), "GPU:0");  // any device
   EXPECT_EQ(group({"/cpu:0", "/gpu:1"}), "GPU:0");
   EXPECT_EQ(group({"/cpu:0", "/gpu:1", "/cpu:0"}), "GPU:0");
   EXPECT_EQ(group({"/gpu", "/device:*:1"}), "GPU:1");  // no contradiction
@@ -365,10 +375,13 @@ TEST_F(Placing, AConflictOfJobsOrTasksIsAlwaysAnError) {
   const Output a = Value(root_.WithDevice("/job:ps/task:0")), b = Value(root_.WithDevice("/job:ps/task:1"));
   for (Output o : {a, b}) graph_.mutable_node(o.node).colocate_with = {"group"};
   EXPECT_EQ(ErrorOf(a),
-            "Neg_1 asks for /job:ps/task:1, but Neg, with which it must share a device, asks for /job:ps/task:0; soft placement "
+            "Neg_1 asks for /job:ps/task:1, but Neg, with which it must share a device, asks for /job:ps/task:0; soft "
+            "placement "
             "never moves an operation to another task");
   ops::AssignAdd(root_.WithDevice("/job:worker").Named("add"), v, Float(root_));
-  EXPECT_THAT(ErrorOf(v), HasSubstr("add asks for /job:worker, but v, with which it must share a device, is on /job:ps/replica:0/task:0/"));
+  EXPECT_THAT(
+      ErrorOf(v),
+      HasSubstr("add asks for /job:worker, but v, with which it must share a device, is on /job:ps/replica:0/task:0/"));
 }
 
 TEST_F(Placing, VariablesThatLiveApartCannotBeJoinedLater) {
@@ -382,7 +395,8 @@ TEST_F(Placing, VariablesThatLiveApartCannotBeJoinedLater) {
 
 TEST_F(Placing, TheLogNamesEachOperationOnceInTensorFlowsForm) {
   Devices({"/cpu:0", "/gpu:0"});
-  const Output y = ops::Neg(root_.WithDevice("/gpu:0").Named("y"), ops::Fill(root_.Named("x"), DType::kFloat32, Shape{2}, 1));
+  const Output y =
+      ops::Neg(root_.WithDevice("/gpu:0").Named("y"), ops::Fill(root_.Named("x"), DType::kFloat32, Shape{2}, 1));
   const Placement placement = Run();
   EXPECT_EQ(placement.Line(graph_, y.node), "y: (Neg): /job:localhost/replica:0/task:0/device:GPU:0");
   EXPECT_EQ(placement.Line(graph_, graph_.Find("x")), "x: (Fill): /job:localhost/replica:0/task:0/device:GPU:0");

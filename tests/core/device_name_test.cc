@@ -39,7 +39,8 @@ TEST(DeviceName, AFullNameIsItsOwnCanonicalForm) {
 }
 
 TEST(DeviceName, EveryPartIsOptional) {
-  for (const char* text : {"/job:ps", "/replica:0", "/task:7", "/device:GPU:1", "/job:ps/task:2", "/task:0/device:CPU:0"}) {
+  for (const char* text :
+       {"/job:ps", "/replica:0", "/task:7", "/device:GPU:1", "/job:ps/task:2", "/task:0/device:CPU:0"}) {
     EXPECT_EQ(Canonical(text), text);
     EXPECT_FALSE(DeviceName::Parse(text).is_full());
   }
@@ -82,26 +83,30 @@ TEST(DeviceName, AnUnknownPartIsNamedTogetherWithTheGrammar) {
   EXPECT_EQ(ErrorOf("/job:ps/tusk:1"),
             "device \"/job:ps/tusk:1\": cannot read \"tusk:1\"; a device is any of /job:NAME /replica:N /task:N "
             "/device:TYPE:N (or /cpu:N, /gpu:N), where * leaves a part open");
-  for (const char* bad : {"/tpu:0", "/device:0:GPU", "/gpu:one", "/gpu:-1", "/gpu:1:2", "/task:", "/task:1x", "/task:99999999999",
-                          "/job:ps//task:1", "/job:ps/", "//", "/gpu:", "banana"})
+  for (const char* bad : {"/tpu:0", "/device:0:GPU", "/gpu:one", "/gpu:-1", "/gpu:1:2", "/task:", "/task:1x",
+                          "/task:99999999999", "/job:ps//task:1", "/job:ps/", "//", "/gpu:", "banana"})
     EXPECT_THAT(ErrorOf(bad), HasSubstr("cannot read")) << bad;
 }
 
 TEST(DeviceName, APartGivenTwiceIsRefused) {
-  EXPECT_EQ(ErrorOf("/gpu:0/device:CPU:0"), "device \"/gpu:0/device:CPU:0\": \"device:CPU:0\" comes after another device; name it once");
+  EXPECT_EQ(ErrorOf("/gpu:0/device:CPU:0"),
+            "device \"/gpu:0/device:CPU:0\": \"device:CPU:0\" comes after another device; name it once");
   EXPECT_THAT(ErrorOf("/job:a/job:b"), HasSubstr("\"job:b\" comes after another job"));
 }
 
 TEST(DeviceName, ASpecificationMatchesEveryDeviceThatAgreesOnThePartsItSets) {
   const DeviceName gpu = DeviceName::Parse("/job:worker/replica:0/task:1/device:GPU:0");
-  for (const char* agrees : {"", "/gpu:0", "/gpu", "/job:worker", "/task:1", "/job:worker/replica:0/task:1/device:GPU:0", "/device:*:0"})
+  for (const char* agrees :
+       {"", "/gpu:0", "/gpu", "/job:worker", "/task:1", "/job:worker/replica:0/task:1/device:GPU:0", "/device:*:0"})
     EXPECT_TRUE(DeviceName::Parse(agrees).Matches(gpu)) << agrees;
   for (const char* differs : {"/gpu:1", "/cpu:0", "/job:ps", "/task:0", "/replica:1", "/job:worker/task:2/gpu:0"})
     EXPECT_FALSE(DeviceName::Parse(differs).Matches(gpu)) << differs;
 }
 
 TEST(DeviceName, MergingFillsEachOfTheFivePartsFromTheInnermostThatSetsIt) {
-  auto merged = [](const char* inner, const char* outer) { return DeviceName::Parse(inner).MergedInto(DeviceName::Parse(outer)).ToString(); };
+  auto merged = [](const char* inner, const char* outer) {
+    return DeviceName::Parse(inner).MergedInto(DeviceName::Parse(outer)).ToString();
+  };
   EXPECT_EQ(merged("/gpu:1", "/job:worker/task:2"), "/job:worker/task:2/device:GPU:1");
   EXPECT_EQ(merged("/job:ps", "/job:worker/task:2/gpu:1"), "/job:ps/task:2/device:GPU:1");
   EXPECT_EQ(merged("/gpu", "/cpu:3"), "/device:GPU:3");  // type and index are separate parts

@@ -74,7 +74,8 @@ TEST_F(DeviceScope, VariablesCanGoOneWayAndTheRestAnother) {
 TEST_F(DeviceScope, FunctionsNestInnermostFirst) {
   std::string order;
   const Scope outer = root_.WithDeviceFunction([&](const Node& node) { return order += "o", node.device.ToString(); });
-  const Scope inner = outer.WithDevice("/gpu:1").WithDeviceFunction([&](const Node& node) { return order += "i", node.device.ToString(); });
+  const Scope inner = outer.WithDevice("/gpu:1").WithDeviceFunction(
+      [&](const Node& node) { return order += "i", node.device.ToString(); });
   EXPECT_EQ(DeviceOf(inner.WithDevice("/cpu")), "/device:CPU:1");
   EXPECT_EQ(order, "io");
 }
@@ -85,7 +86,8 @@ TEST_F(DeviceScope, AFunctionsUnreadableAnswerIsAnError) {
 
 TEST_F(DeviceScope, ColocationBeatsScopes) {
   const Variable v = ops::MakeVariable(root_.WithDevice("/cpu:0"), "v", ops::Scalar<float>(root_, 1));
-  const Scope beside = root_.WithDevice("/gpu:1").WithDeviceFunction([](const Node&) { return "/gpu:2"; }).ColocatedWith(v.ref.node);
+  const Scope beside =
+      root_.WithDevice("/gpu:1").WithDeviceFunction([](const Node&) { return "/gpu:2"; }).ColocatedWith(v.ref.node);
   const Output y = ops::Neg(beside, v);
   EXPECT_TRUE(graph_.node(y.node).device.is_empty());
   EXPECT_EQ(graph_.node(y.node).colocate_with, std::vector<std::string>{"v"});

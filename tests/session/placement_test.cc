@@ -18,7 +18,8 @@ constexpr char kTask[] = "/job:localhost/replica:0/task:0";
 
 std::vector<std::string> Lines(const std::string& text) {
   std::vector<std::string> lines;
-  for (size_t at = 0, end; (end = text.find('\n', at)) != std::string::npos; at = end + 1) lines.push_back(text.substr(at, end - at));
+  for (size_t at = 0, end; (end = text.find('\n', at)) != std::string::npos; at = end + 1)
+    lines.push_back(text.substr(at, end - at));
   return lines;
 }
 
@@ -63,7 +64,8 @@ TEST(SessionPlacement, WhatSoftPlacementMovedIsListed) {
   Session session(&graph, TwoDevices());
   EXPECT_EQ(session.Run({}, {y})[0].scalar<float>(), 4);
   EXPECT_THAT(session.SoftPlacements(),
-              ElementsAre(SoftPlacement{"y", "Square", "/device:GPU:3", std::string(kTask) + "/device:CPU:0", "no such device"}));
+              ElementsAre(SoftPlacement{"y", "Square", "/device:GPU:3", std::string(kTask) + "/device:CPU:0",
+                                        "no such device"}));
 }
 
 TEST(SessionPlacement, PlansFollowThePlacementOfTheWholeGraph) {
