@@ -68,6 +68,51 @@ TEST(SessionPlacement, WhatSoftPlacementMovedIsListed) {
                                         "no such device"}));
 }
 
+TEST(SessionPlacement, OnGpusWhatAsksForNothingGoesToTheFirstAndWhatIsMissingMoves) {
+  Graph graph;
+  Scope root(&graph);
+  const Output free = ops::Neg(root.Named("free"), ops::Fill(root, DType::kFloat32, Shape{2}, 3));
+  const Output second = ops::Neg(root.WithDevice("/gpu:1").Named("second"), free);
+  const Output absent = ops::Neg(root.WithDevice("/gpu:2").Named("absent"), second);
+  const Output cpu = ops::Neg(root.WithDevice("/cpu:0").Named("cpu"), absent);
+  SessionOptions options{.backend = "reference"};
+  options.gpu.simulated_gpus = 2;
+  options.gpu.check_hazards = true;
+  Session session(&graph, options);
+  const std::string task = kTask;
+  EXPECT_THAT(session.DevicePlacement(),
+              ElementsAre("Fill: (Fill): " + task + "/device:GPU:0", "free: (Neg): " + task + "/device:GPU:0",
+                          "second: (Neg): " + task + "/device:GPU:1", "absent: (Neg): " + task + "/device:GPU:0",
+                          "cpu: (Neg): " + task + "/device:CPU:0"));
+  ASSERT_EQ(session.SoftPlacements().size(), 1u);
+  EXPECT_EQ(session.SoftPlacements()[0].node, "absent");
+  EXPECT_EQ(session.Run({}, {cpu})[0].data<float>()[1], 3);
+}
+
+TEST(SessionPlacement, AVariableAndItsUpdateOnDifferentDevicesMeetOnlyWithSoftPlacement) {
+  Graph graph;
+  Scope root(&graph);
+  const Variable v = ops::MakeVariable(root.WithDevice("/cpu:0"), "v", ops::Scalar<float>(root, 2));
+  const Output add = ops::AssignAdd(root.WithDevice("/gpu:0").Named("add"), v, ops::Scalar<float>(root, 1));
+  SessionOptions options{.backend = "reference"};
+  options.gpu.simulated_gpus = 1;
+  {
+    Session session(&graph, options);
+    session.Initialize();
+    EXPECT_EQ(session.Run({}, {add})[0].scalar<float>(), 3);
+    ASSERT_EQ(session.SoftPlacements().size(), 1u);
+    EXPECT_EQ(session.SoftPlacements()[0].reason, "it shares its device with v");
+  }
+  options.allow_soft_placement = false;
+  try {
+    Session(&graph, options).Initialize();
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("add asks for /device:GPU:0, but v, with which it must share a device, asks for "
+                                        "/device:CPU:0"));
+  }
+}
+
 TEST(SessionPlacement, PlansFollowThePlacementOfTheWholeGraph) {
   // The constant's readers disagree, so it is on the first device; a plan with only one of them must not move it.
   Graph graph;
