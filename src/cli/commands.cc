@@ -8,6 +8,7 @@ const std::vector<Command>& Commands() {
       {"train", "train a network on real images to a target accuracy", TrainCommand},
       {"devices", "show what this machine has to compute with, and what Muster would use of it", DevicesCommand},
       {"graph", "show or export a model's graph: layers, parameters, arithmetic, devices", GraphCommand},
+      {"checkpoint", "list, verify or compare checkpoints in TensorFlow's format", CheckpointCommand},
   };
   return commands;
 }

@@ -20,5 +20,6 @@ int BenchCommand(const std::vector<std::string>& words);    // bench_command.cc
 int TrainCommand(const std::vector<std::string>& words);    // train_command.cc
 int DevicesCommand(const std::vector<std::string>& words);  // devices_command.cc
 int GraphCommand(const std::vector<std::string>& words);    // graph_command.cc
+int CheckpointCommand(const std::vector<std::string>& words);  // checkpoint_command.cc
 
 }  // namespace muster::cli

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <cstdio>
 #include <memory>
 
@@ -17,11 +18,14 @@
 #include "data/batch.h"
 #include "data/dataset_files.h"
 #include "muster/error.h"
+#include "train/checkpoint_hook.h"
+#include "train/checkpoint_names.h"
 #include "train/display.h"
 #include "train/flags.h"
 #include "train/graph_train_step.h"
 #include "train/result_json.h"
 #include "train/summary.h"
+#include "train/summary_hook.h"
 #include "train/trainer.h"
 
 namespace muster::cli {
@@ -35,7 +39,8 @@ const char kUsage[] = "muster train [flags]: train a convolutional network on im
 // Before anything else: what cannot be written at the end.
 void CheckOutputs(const FlagValues& values) {
   if (values.is_set("json")) CheckFileFlag("json", values.GetString("json"));
-  if (values.is_set("train_dir")) CheckFolderFlag("train_dir", values.GetString("train_dir"));
+  for (const char* folder : {"train_dir", "checkpoint_dir"})
+    if (values.is_set(folder)) CheckFolderFlag(folder, values.GetString(folder));
 }
 
 void WriteResult(const TrainOptions& options, const train::RunFacts& facts, const TrainResult& result) {
@@ -57,7 +62,18 @@ std::string Opening(const TrainOptions& options, const train::RunFacts& facts) {
 struct Loaded {
   data::TrainTest data;
   std::unique_ptr<train::GraphTrainStep> step;
+  std::unique_ptr<Saver> saver;
+  std::string restored;  // the checkpoint that the run goes on from; "": none
 };
+
+// Goes on from a checkpoint if there is one.
+void Resume(const TrainOptions& options, Loaded* loaded) {
+  if (options.checkpoint_dir.empty() && options.restore_from.empty()) return;
+  const SaverOptions saver_options{.max_to_keep = static_cast<int>(std::min<int64_t>(options.max_ckpts_to_keep, 1 << 30))};
+  const Graph& graph = loaded->step->graph();
+  loaded->saver = std::make_unique<Saver>(&graph, train::CheckpointVariables(graph), saver_options);
+  loaded->restored = loaded->step->Restore(*loaded->saver, options.checkpoint_dir, options.restore_from);
+}
 
 // Reads the data, builds and compiles the model, and notes what it learns in "facts". False if interrupted.
 bool Load(TrainOptions& options, const data::DatasetFiles& files, Loaded* loaded, train::RunFacts* facts) try {
@@ -73,6 +89,7 @@ bool Load(TrainOptions& options, const data::DatasetFiles& files, Loaded* loaded
   loaded->step = std::make_unique<train::GraphTrainStep>(options, shape);
   facts->trainable_parameters = loaded->step->trainable_parameters();
   facts->planned_peak_bytes = loaded->step->planned_peak_bytes();
+  Resume(options, loaded);
   return true;
 } catch (const Error& error) {
   if (error.code() != Code::kCancelled || !Interrupted()) throw;
@@ -88,18 +105,50 @@ train::RunFacts FactsOf(const data::DatasetFiles& files) {
 // reports the output.
 bool MustEnd() { return Interrupted() || std::ferror(stdout) != 0; }
 
+// What watches the run, in order.
+struct Hooks {
+  std::unique_ptr<train::Hook> display;
+  std::unique_ptr<train::Checkpointer> checkpointer;
+  std::unique_ptr<train::Hook> checkpoints, summaries;
+
+  std::vector<train::Hook*> all() const {
+    std::vector<train::Hook*> hooks;
+    for (train::Hook* hook : {display.get(), checkpoints.get(), summaries.get()})
+      if (hook != nullptr) hooks.push_back(hook);
+    return hooks;
+  }
+};
+
+Hooks MakeHooks(const TrainOptions& options, const Loaded& loaded, train::Console& console, const train::Clock& clock) {
+  Hooks hooks;
+  hooks.display = train::MakeDisplay(console, clock, options.display_every);
+  if (!options.checkpoint_dir.empty()) {
+    CreateWritableFolder(options.checkpoint_dir);
+    const train::CheckpointOptions when{options.checkpoint_dir, options.save_model_steps, static_cast<double>(options.save_model_secs)};
+    hooks.checkpointer = std::make_unique<train::Checkpointer>(*loaded.saver, loaded.step->session(), when, clock);
+    hooks.checkpoints = std::make_unique<train::CheckpointHook>(*hooks.checkpointer);
+  }
+  if (options.save_summaries_steps > 0 && options.summary_verbosity > 0) {
+    CreateWritableFolder(options.train_dir);
+    hooks.summaries = std::make_unique<train::SummaryHook>(*loaded.step, options.train_dir, static_cast<int>(options.summary_verbosity),
+                                                           options.save_summaries_steps);
+  }
+  return hooks;
+}
+
 TrainResult Train(const TrainOptions& options, const Loaded& loaded, train::Console& console, const train::Clock& clock) {
-  const auto display = train::MakeDisplay(console, clock, options.display_every);
+  const Hooks hooks = MakeHooks(options, loaded, console, clock);
   const data::TrainBatches train_batches(*loaded.data.train, options.batch_size, options.seed);
   const data::EvalBatches test_batches(*loaded.data.test, options.eval_batch_size);
   const train::TrainerOptions trainer_options{.num_epochs = options.num_epochs,
+                                              .first_step = loaded.step->step(),
                                               .target_accuracy = options.target_accuracy,
                                               .eval_every_n_epochs = options.eval_every_n_epochs,
                                               .check_nan = options.check_nan,
                                               .prefetch_threads = options.prefetch_threads,
                                               .prefetch_depth = options.prefetch_depth,
                                               .interrupted = MustEnd};
-  return train::Trainer(*loaded.step, train_batches, test_batches, trainer_options, clock, {display.get()}).Run();
+  return train::Trainer(*loaded.step, train_batches, test_batches, trainer_options, clock, hooks.all()).Run();
 }
 
 // The result of a run that ended before its first step.
@@ -124,6 +173,7 @@ int Run(TrainOptions options) {
   if (Load(options, files, &loaded, &facts)) {
     console->Write(Opening(options, facts));
     if (const std::string note = train::RecomputeNote(loaded.step->train_stats()); !note.empty()) console->Write(note + "\n");
+    if (!loaded.restored.empty()) console->Write(fmt::format("Going on from {} ({} steps done)\n", loaded.restored, loaded.step->step()));
     result = Train(options, loaded, *console, clock);
   }
   console->Write(train::SummaryText(result));

@@ -100,6 +100,17 @@ void AddOutputFlags(Builder& add) {
   add.String("train_dir", "", "folder for what the run leaves behind; gets the result as train.json").important = true;
 }
 
+void AddCheckpointFlags(Builder& add) {
+  add.Group("Checkpoints and TensorBoard");
+  add.String("checkpoint_dir", "", "folder for checkpoints in TensorFlow's format; a run goes on from the newest in it").important = true;
+  add.String("restore_from", "", "the checkpoint to go on from instead, as PREFIX of PREFIX.index");
+  add.Int("save_model_steps", 0, "write a checkpoint every so many steps; 0: no", 0);
+  add.Int("save_model_secs", 600, "write a checkpoint every so many seconds; 0: no", 0);
+  add.Int("max_ckpts_to_keep", 5, "newest checkpoints that stay; 0: all", 0);
+  add.Int("save_summaries_steps", 0, "write TensorBoard's event file into --train_dir every so many steps; 0: no", 0);
+  add.Int("summary_verbosity", 1, "1: loss, accuracy, learning rate, graph; 2: and a histogram of all gradients; 3: and of each weight", 0, 3);
+}
+
 void CheckBelowOne(std::string_view flag, double value) {
   if (value >= 1) throw InvalidArgument(fmt::format("--{}={}: must be below 1", flag, value));
 }
@@ -123,6 +134,10 @@ void CheckCombinations(const FlagValues& values, const TrainOptions& options) {
     CheckSet(values, flag, optimizer_is("rmsprop"), "--optimizer=rmsprop");
   for (const char* flag : {"adam_beta1", "adam_beta2", "adam_epsilon"})
     CheckSet(values, flag, optimizer_is("adam", "adamw"), "--optimizer=adam or adamw");
+  for (const char* flag : {"save_model_steps", "save_model_secs", "max_ckpts_to_keep"})
+    CheckSet(values, flag, !options.checkpoint_dir.empty(), "--checkpoint_dir");
+  CheckSet(values, "save_summaries_steps", !options.train_dir.empty(), "--train_dir");
+  CheckSet(values, "summary_verbosity", options.save_summaries_steps > 0, "--save_summaries_steps");
   CheckBelowOne("adam_beta1", options.optimizer.adam_beta1);  // the bias correction divides by 1 - beta
   CheckBelowOne("adam_beta2", options.optimizer.adam_beta2);
   if (options.schedule.minimum_rate > options.schedule.init_rate)
@@ -179,6 +194,7 @@ FlagTable TrainFlags() {
   AddModelFlags(add);
   AddRunFlags(add);
   AddOutputFlags(add);
+  AddCheckpointFlags(add);
   return FlagTable(add.Take());
 }
 
@@ -209,6 +225,13 @@ TrainOptions OptionsFromFlags(const FlagValues& values) {
   options.display_every = values.GetInt("display_every");
   options.train_dir = values.GetString("train_dir");
   options.json_path = values.GetString("json");
+  options.checkpoint_dir = values.GetString("checkpoint_dir");
+  options.restore_from = values.GetString("restore_from");
+  options.save_model_steps = values.GetInt("save_model_steps");
+  options.save_model_secs = values.GetInt("save_model_secs");
+  options.max_ckpts_to_keep = values.GetInt("max_ckpts_to_keep");
+  options.save_summaries_steps = values.GetInt("save_summaries_steps");
+  options.summary_verbosity = values.GetInt("summary_verbosity");
   options.flag_words = values.words();
   CheckCombinations(values, options);
   return options;

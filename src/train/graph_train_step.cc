@@ -13,6 +13,7 @@
 #include "muster/ops/math.h"
 #include "muster/ops/nn.h"
 #include "muster/ops/state.h"
+#include "train/checkpoint_hook.h"
 #include "train/image_fit.h"
 #include "train/model_flag.h"
 #include "train/non_finite.h"
@@ -126,6 +127,11 @@ void GraphTrainStep::BuildTraining(const TrainOptions& options, const TrainingDa
   const Tower tower = BuildTower(options, data, [&] { return BuildTrainingTower(scope, model, images_, labels_, tower_options); });
   loss_ = tower.total_loss;
   correct_ = tower.top_1_correct;
+  for (size_t i = 0; i < tower.variables.size(); ++i) {
+    if (!tower.gradients[i].is_valid()) continue;
+    watched_.push_back(tower.variables[i]);
+    gradients_.push_back(tower.gradients[i]);
+  }
 
   const Variable global_step = GlobalStep(scope);
   const auto optimizer = MakeOptimizer(options.optimizer, BuildRate(scope.WithName("learning_rate"), schedule_, global_step));
@@ -144,7 +150,10 @@ void GraphTrainStep::BuildEvaluation(const TrainOptions& options, const Training
 }
 
 int64_t GraphTrainStep::planned_peak_bytes() const {
-  return train_->stats().peak_bytes + evaluate_->stats().peak_bytes - evaluate_->stats().variable_bytes;  // shared
+  int64_t bytes = train_->stats().peak_bytes;
+  for (const Runner* other : {evaluate_.get(), compute_gradients_.get()})
+    if (other != nullptr) bytes += other->stats().peak_bytes - other->stats().variable_bytes;  // shared
+  return bytes;
 }
 
 int64_t GraphTrainStep::trainable_parameters() const {
@@ -159,6 +168,14 @@ int64_t GraphTrainStep::StateBytes() const {
   return bytes;
 }
 
+std::string GraphTrainStep::Restore(Saver& saver, const std::string& folder, const std::string& path) {
+  const std::string restored = RestoreNewest(saver, *session_, folder, path, "restore_from");
+  if (restored.empty()) return restored;
+  step_ = session_->step();
+  if (keeps_snapshots_) TakeSnapshot();
+  return restored;
+}
+
 void GraphTrainStep::TakeSnapshot() {
   snapshot_ = {.step = step_};
   for (const VariableInfo& variable : graph_.variables()) snapshot_->variables.push_back(session_->ReadVariable(variable.ref));
@@ -169,8 +186,20 @@ std::vector<Tensor> GraphTrainStep::RunTraining(const data::Batch& batch) {
   return train_->Run({batch.images, batch.labels});
 }
 
+void GraphTrainStep::WatchGradients(int64_t every) {
+  watch_every_ = every;
+  compute_gradients_ = session_->Prepare({images_, labels_}, gradients_);
+}
+
+// Dropout draws what it will draw in the training step.
+void GraphTrainStep::ComputeGradients(const data::Batch& batch) {
+  session_->set_step(step_);
+  gradient_values_ = compute_gradients_->Run({batch.images, batch.labels});
+}
+
 StepResult GraphTrainStep::Train(const data::Batch& batch) {
   if (keeps_snapshots_ && step_ % kSnapshotEvery == 0) TakeSnapshot();
+  if (watch_every_ > 0 && (step_ + 1) % watch_every_ == 0) ComputeGradients(batch);
   const double rate = RateAt(schedule_, step_);
   const std::vector<Tensor> values = RunTraining(batch);
   return {.loss = values[0].scalar<float>(), .correct = static_cast<int64_t>(values[1].scalar<float>()), .learning_rate = rate};

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "muster/models.h"
+#include "muster/saver.h"
 #include "muster/session.h"
 #include "train/memory_fit.h"
 #include "train/options.h"
@@ -44,6 +45,19 @@ class GraphTrainStep : public TrainStep {
 
   // Steps of the training plan that run again in the backward pass, and what they add.
   const PlanStats& train_stats() const { return train_->stats(); }
+  // Goes on from a checkpoint: the newest of a folder, or "path" if it is not empty (see RestoreNewest). Returns the path; "" if
+  // there is none, and then nothing changed.
+  std::string Restore(Saver& saver, const std::string& folder, const std::string& path);
+  // Training steps done.
+  int64_t step() const { return step_; }
+
+  // From now on a training step whose number (1 for the first) "every" divides first computes its gradients apart, in a plan of
+  // their own, so that the training has the same bits as without.
+  void WatchGradients(int64_t every);
+  // Of the last such step: one per trainable variable that has one, in the order of watched_variables().
+  const std::vector<Tensor>& gradients() const { return gradient_values_; }
+  const std::vector<Variable>& watched_variables() const { return watched_; }
+
   // Memory of both plans: variables, optimizer slots, gradients, activations, constants and inputs.
   int64_t planned_peak_bytes() const;
   int64_t trainable_parameters() const;
@@ -73,6 +87,7 @@ class GraphTrainStep : public TrainStep {
   void CheckMemory(const TrainOptions& options, const TrainingData& data) const;
   int64_t StateBytes() const;
   void TakeSnapshot();
+  void ComputeGradients(const data::Batch& batch);
   std::vector<Tensor> RunTraining(const data::Batch& batch);
   std::string ReplayTo(int64_t step, const data::BatchSource& batches);
 
@@ -89,6 +104,12 @@ class GraphTrainStep : public TrainStep {
   std::unique_ptr<Session> session_;
   std::unique_ptr<Runner> train_;     // before the session goes
   std::unique_ptr<Runner> evaluate_;
+  std::unique_ptr<Runner> compute_gradients_;  // null: nobody watches them
+
+  std::vector<Variable> watched_;
+  std::vector<Output> gradients_;
+  std::vector<Tensor> gradient_values_;
+  int64_t watch_every_ = 0;
 
   bool keeps_snapshots_ = false;
   std::optional<Snapshot> snapshot_;

@@ -53,6 +53,14 @@ struct TrainOptions {
   std::string train_dir;  // "": none
   std::string json_path;  // "": none
 
+  std::string checkpoint_dir;  // "": none
+  std::string restore_from;    // "": the newest of checkpoint_dir
+  int64_t save_model_steps = 0;
+  int64_t save_model_secs = 0;
+  int64_t max_ckpts_to_keep = 0;
+  int64_t summary_verbosity = 0;
+  int64_t save_summaries_steps = 0;
+
   std::vector<std::string> flag_words;  // as written, for the result file
 };
 

@@ -16,6 +16,8 @@ struct Progress {
   int64_t num_epochs = 0;
   double loss = 0;          // mean since the last evaluation
   double accuracy = 0;      // of the training batches since the last evaluation
+  double step_loss = 0;      // of the last step
+  double step_accuracy = 0;  // of its batch
   double learning_rate = 0;
   double images_per_sec = 0;  // recently
   double seconds_left = 0;    // to the end of all epochs at the pace so far
@@ -48,8 +50,9 @@ const char* OutcomeName(Outcome outcome);  // "target_reached", "epochs_done", "
 struct TrainResult {
   Outcome outcome = Outcome::kEpochsDone;
   double target_accuracy = 0;  // 0: none
-  int64_t steps = 0;
-  int64_t images = 0;  // all of the last batch, which may reach beyond the last epoch
+  int64_t first_step = 0;  // steps that an earlier run had done: this one was resumed
+  int64_t steps = 0;       // those included
+  int64_t images = 0;      // of this run; all of the last batch, which may reach beyond the last epoch
   double epochs = 0;   // at most those asked for
   double first_step_at_seconds = 0;  // when the first step began
   double end_at_seconds = 0;

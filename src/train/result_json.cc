@@ -84,6 +84,7 @@ json SummaryJson(const TrainResult& result) {
           {"time_to_accuracy", OptionalNumber(result.time_to_accuracy())},
           {"epochs", result.epochs},
           {"steps", result.steps},
+          {"first_step", result.first_step},
           {"images", result.images},
           {"best_test_accuracy", best != nullptr ? json(best->test_accuracy) : json(nullptr)},
           {"best_epoch", best != nullptr ? json(best->epoch) : json(nullptr)},

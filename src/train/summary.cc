@@ -32,6 +32,7 @@ std::string SummaryText(const TrainResult& result) {
   if (const Evaluation* best = result.best())
     AddLine(text, "best test accuracy", fmt::format("{:.4f} after {:.2f} epochs", best->test_accuracy, best->epoch));
   AddLine(text, "epochs", fmt::format("{:.2f} ({} steps, {} images)", result.epochs, result.steps, result.images));
+  if (result.first_step > 0) AddLine(text, "resumed", fmt::format("after step {}; what follows is of this run", result.first_step));
   AddLine(text, "training", fmt::format("{:.2f} s, {:.0f} images/s", result.train_seconds, result.images_per_sec()));
   AddLine(text, "input wait", fmt::format("{:.1f} % of training", 100 * result.input_wait_share()));
   const size_t times = result.evaluations.size();

@@ -27,7 +27,10 @@ Trainer::Trainer(TrainStep& step, const data::TrainBatches& train, const data::E
       total_steps_(train.BatchesOfEpochs(options_.num_epochs)) {}
 
 TrainResult Trainer::Run() {
-  result_ = {.target_accuracy = options_.target_accuracy, .first_step_at_seconds = clock_.Seconds()};
+  result_ = {.target_accuracy = options_.target_accuracy,
+             .first_step = options_.first_step,
+             .steps = options_.first_step,
+             .first_step_at_seconds = clock_.Seconds()};
   for (Hook* hook : hooks_) hook->Begin(CurrentProgress());
   Outcome outcome = Outcome::kInterrupted;
   try {
@@ -39,21 +42,25 @@ TrainResult Trainer::Run() {
   return result_;
 }
 
+// A run that was resumed begins with the evaluation that its first step is due for, if any: the run before may have ended in front
+// of it.
 Outcome Trainer::TrainToTheEnd() {
-  data::Prefetcher input(train_, {.threads = options_.prefetch_threads, .depth = options_.prefetch_depth});
-  for (int64_t evaluation = 1; result_.steps < total_steps_; ++evaluation) {
+  data::Prefetcher input(train_, {.threads = options_.prefetch_threads, .depth = options_.prefetch_depth, .first = result_.steps});
+  int64_t evaluation = 1;
+  while (StepOfEvaluation(evaluation) < std::min(result_.steps, total_steps_)) ++evaluation;
+  for (;;) {
     if (!TrainUntil(StepOfEvaluation(evaluation), input) || !Evaluate(input)) return Outcome::kInterrupted;
     if (result_.time_to_accuracy()) return Outcome::kTargetReached;
+    if (result_.steps >= total_steps_) return Outcome::kEpochsDone;
+    while (StepOfEvaluation(evaluation) <= result_.steps) ++evaluation;
   }
-  return Outcome::kEpochsDone;
 }
 
 // The step that evaluation "number" (from 1) follows: the one that completes its share of epochs.
 int64_t Trainer::StepOfEvaluation(int64_t number) const {
   const double images = static_cast<double>(number) * options_.eval_every_n_epochs * static_cast<double>(train_.dataset().size());
   const double steps = std::ceil(images / static_cast<double>(train_.batch_size()));
-  if (steps >= static_cast<double>(total_steps_)) return total_steps_;
-  return std::max(static_cast<int64_t>(steps), result_.steps + 1);
+  return steps >= static_cast<double>(total_steps_) ? total_steps_ : static_cast<int64_t>(steps);
 }
 
 // False if interrupted.
@@ -76,7 +83,7 @@ void Trainer::OneStep(const data::Batch& batch) {
   const StepResult result = step_.Train(batch);
   if (options_.check_nan) CheckFinite(result.loss);
   losses_.Add(result, train_.batch_size());
-  learning_rate_ = result.learning_rate;
+  last_ = result;
   ++result_.steps;
   result_.images += train_.batch_size();
 }
@@ -112,7 +119,7 @@ bool Trainer::Evaluate(data::Prefetcher& input) {
                               .train_accuracy = losses_.accuracy(),
                               .test_loss = sums.loss_sum / images,
                               .test_accuracy = static_cast<double>(sums.correct) / images,
-                              .learning_rate = learning_rate_,
+                              .learning_rate = last_.learning_rate,
                               .images_per_sec = Share(static_cast<double>(losses_.images()), train_seconds),
                               .train_seconds = train_seconds,
                               .eval_seconds = end - begin,
@@ -129,7 +136,8 @@ bool Trainer::Evaluate(data::Prefetcher& input) {
 
 // The last batch reaches beyond the last epoch; that is no part of an epoch anybody asked for.
 double Trainer::EpochsDone() const {
-  const double passes = static_cast<double>(result_.images) / static_cast<double>(train_.dataset().size());
+  const double images = static_cast<double>(result_.steps) * static_cast<double>(train_.batch_size());
+  const double passes = images / static_cast<double>(train_.dataset().size());
   return std::min(passes, static_cast<double>(options_.num_epochs));
 }
 
@@ -141,9 +149,11 @@ Progress Trainer::CurrentProgress() const {
           .num_epochs = options_.num_epochs,
           .loss = losses_.loss(),
           .accuracy = losses_.accuracy(),
-          .learning_rate = learning_rate_,
+          .step_loss = last_.loss,
+          .step_accuracy = static_cast<double>(last_.correct) / static_cast<double>(train_.batch_size()),
+          .learning_rate = last_.learning_rate,
           .images_per_sec = speed_.images_per_sec(),
-          .seconds_left = TimeLeft(result_.steps, total_steps_ - result_.steps, elapsed)};
+          .seconds_left = TimeLeft(result_.steps - result_.first_step, total_steps_ - result_.steps, elapsed)};
 }
 
 void Trainer::Finish(Outcome outcome) {

@@ -14,6 +14,7 @@ namespace muster::train {
 
 struct TrainerOptions {
   int64_t num_epochs = 1;
+  int64_t first_step = 0;          // steps that the engine has done already: the run goes on with the batch behind them
   double target_accuracy = 0;      // test accuracy that ends the run; 0: none
   double eval_every_n_epochs = 1;  // also evaluated: after the last step
   bool check_nan = true;           // a loss that is not finite is an error
@@ -56,7 +57,7 @@ class Trainer {
   TrainResult result_;
   LossMeter losses_;
   SpeedMeter speed_;
-  double learning_rate_ = 0;
+  StepResult last_;
   double last_train_seconds_ = 0;  // result_'s figures at the last evaluation
   double last_input_wait_seconds_ = 0;
 };

@@ -1,0 +1,126 @@
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "base/flags.h"
+#include "base/flags_help.h"
+#include "base/standard_output.h"
+#include "cli/checkpoint_compare.h"
+#include "cli/commands.h"
+#include "cli/dispatch.h"
+#include "data/format/bundle_reader.h"
+#include "muster/error.h"
+#include "train/checkpoint_folder.h"
+
+namespace muster::cli {
+namespace {
+
+using data::BundleEntry;
+using data::BundleReader;
+using nlohmann::json;
+
+const char kUsage[] =
+    "muster checkpoint list PATH       tensors of a checkpoint: name, type, shape, bytes\n"
+    "muster checkpoint verify PATH     reads everything and compares checksums; exit code 1 if anything is wrong\n"
+    "muster checkpoint compare A B     which tensors differ, and by how much; exit code 1 if any does\n"
+    "A PATH is a checkpoint (model.ckpt-100, with or without .index) or a folder: its newest checkpoint, for verify all.\n";
+
+FlagTable CheckpointFlags() {
+  return FlagTable({
+      {.name = "json", .type = FlagType::kBoolean, .default_value = false, .help = "the result as JSON", .important = true},
+      {.name = "tolerance",
+       .type = FlagType::kFloat,
+       .default_value = 0.0,
+       .help = "compare: numbers may differ by so much (write --tolerance=X)",
+       .lower = 0,
+       .important = true},
+  });
+}
+
+int List(const std::string& given, bool as_json) {
+  const std::string path = train::CheckpointsOf(given).front();
+  const BundleReader bundle(path);
+  size_t width = 4;
+  int64_t bytes = 0;
+  for (const BundleEntry& entry : bundle.entries()) width = std::max(width, entry.name.size());
+  std::string text = fmt::format("{}: {} tensors, {} data file{}\n", path, bundle.entries().size(), bundle.num_shards(), bundle.num_shards() == 1 ? "" : "s");
+  json tensors = json::array();
+  for (const BundleEntry& entry : bundle.entries()) {
+    const std::optional<size_t> element = data::ElementBytes(entry.data_type);
+    const int64_t size = element ? entry.shape.num_elements() * static_cast<int64_t>(*element) : entry.size;
+    const std::string type = data::DataTypeName(entry.data_type);
+    const std::string slices = entry.slices.empty() ? "" : fmt::format("  in {} slices", entry.slices.size());
+    bytes += size;
+    text += fmt::format("{:<{}}  {:<8}  {:<16}  {:>10}{}\n", entry.name, width, type, entry.shape.ToString(), size, slices);
+    const auto dims = entry.shape.dims();
+    tensors.push_back({{"name", entry.name}, {"dtype", type}, {"shape", std::vector<int64_t>(dims.begin(), dims.end())}, {"bytes", size}, {"slices", entry.slices.size()}});
+  }
+  text += fmt::format("{:<{}}  {:<8}  {:<16}  {:>10}\n", "all", width, "", "", bytes);
+  WriteStandardOutput(as_json ? json{{"checkpoint", path}, {"data_files", bundle.num_shards()}, {"bytes", bytes}, {"tensors", tensors}}.dump(2) + "\n" : text);
+  return kSuccess;
+}
+
+int Verify(const std::string& given, bool as_json) {
+  bool all_right = true;
+  json results = json::array();
+  for (const std::string& path : train::CheckpointsOf(given)) {
+    const std::optional<std::string> wrong = train::WrongWithCheckpoint(path);
+    all_right = all_right && !wrong;
+    results.push_back({{"checkpoint", path}, {"intact", !wrong}, {"error", wrong ? json(*wrong) : json(nullptr)}});
+    if (!as_json) WriteStandardOutput(wrong ? fmt::format("BROKEN  {}\n", *wrong) : fmt::format("intact  {}\n", path));
+  }
+  if (as_json) WriteStandardOutput(results.dump(2) + "\n");
+  return all_right ? kSuccess : kFailure;
+}
+
+std::string LineOf(const TensorDifference& difference) {
+  if (!difference.what.empty()) return fmt::format("{}: {}\n", difference.name, difference.what);
+  return fmt::format("{}: {} of {} elements differ, by {:.3g} at most\n", difference.name, difference.elements, difference.of, difference.largest);
+}
+
+int Compare(const std::string& a, const std::string& b, double tolerance, bool as_json) {
+  const std::string path_a = train::CheckpointsOf(a).front(), path_b = train::CheckpointsOf(b).front();
+  const Comparison comparison = CompareCheckpoints(path_a, path_b, tolerance);
+  const bool equal = comparison.differences.empty();
+  if (as_json) {
+    json differences = json::array();
+    for (const TensorDifference& d : comparison.differences)
+      differences.push_back({{"name", d.name}, {"what", d.what}, {"elements", d.elements}, {"of", d.of}, {"largest", d.largest}});
+    WriteStandardOutput(json{{"a", path_a}, {"b", path_b}, {"tensors_in_both", comparison.tensors}, {"differences", differences}}.dump(2) + "\n");
+    return equal ? kSuccess : kFailure;
+  }
+  std::string text = fmt::format("A: {}\nB: {}\n", path_a, path_b);
+  for (const TensorDifference& difference : comparison.differences) text += LineOf(difference);
+  text += fmt::format("{} tensors in both; {}\n", comparison.tensors, equal ? "no differences" : fmt::format("{} differences", comparison.differences.size()));
+  WriteStandardOutput(text);
+  return equal ? kSuccess : kFailure;
+}
+
+// Flags may stand anywhere on the line.
+std::vector<std::string> FlagsFirst(std::vector<std::string> words) {
+  std::ranges::stable_partition(words, [](const std::string& word) { return word.size() > 1 && word[0] == '-'; });
+  return words;
+}
+
+}  // namespace
+
+int CheckpointCommand(const std::vector<std::string>& words) {
+  const FlagTable table = CheckpointFlags();
+  const FlagValues values = ParseFlags(table, FlagsFirst(words));
+  if (values.help() || values.helpfull()) {
+    const std::string text = values.help() ? HelpText(kUsage, table) : HelpFullText(kUsage, table);
+    WriteStandardOutput(text);
+    return kSuccess;
+  }
+  const std::vector<std::string>& given = values.positional();
+  const std::string what = given.empty() ? "" : given[0];
+  const bool as_json = values.GetBool("json");
+  if (what == "compare" && given.size() == 3) return Compare(given[1], given[2], values.GetFloat("tolerance"), as_json);
+  if (values.is_set("tolerance")) throw InvalidArgument("flag --tolerance has no meaning without compare A B");
+  if (what == "list" && given.size() == 2) return List(given[1], as_json);
+  if (what == "verify" && given.size() == 2) return Verify(given[1], as_json);
+  throw InvalidArgument("expected list PATH, verify PATH or compare A B; try --help");
+}
+
+}  // namespace muster::cli

@@ -1,0 +1,85 @@
+#include "train/checkpoint_folder.h"
+
+#include <algorithm>
+#include <filesystem>
+
+#include <fmt/format.h>
+
+#include "data/format/bundle_reader.h"
+#include "data/format/checkpoint_state.h"
+#include "muster/error.h"
+
+namespace muster::train {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kIndexEnding = ".index";
+
+// The number at the end of "model.ckpt-110"; -1 without one.
+int64_t StepOf(const std::string& path) {
+  const size_t dash = path.find_last_not_of("0123456789");
+  const std::string digits = dash == std::string::npos ? path : path.substr(dash + 1);
+  return digits.empty() || digits.size() > 18 ? -1 : std::stoll(digits);
+}
+
+// Oldest first; nothing if the file is missing or damaged.
+std::vector<std::string> StatePaths(const std::string& folder) try {
+  std::vector<std::string> paths;
+  for (const std::string& path : data::ReadCheckpointState(folder).all) paths.push_back(data::ResolveCheckpoint(folder, path));
+  return paths;
+} catch (const Error&) {
+  return {};
+}
+
+}  // namespace
+
+bool CheckpointExists(const std::string& path) {
+  std::error_code error;
+  return fs::is_regular_file(data::IndexPath(path), error);
+}
+
+std::vector<std::string> CheckpointsIn(const std::string& folder) {
+  std::error_code error;
+  if (!fs::is_directory(folder, error)) throw NotFound(fmt::format("{}: no such folder", folder));
+  std::vector<std::string> found;
+  for (const auto& entry : fs::directory_iterator(folder, error)) {
+    const std::string path = entry.path().string();
+    if (path.ends_with(kIndexEnding)) found.push_back(path.substr(0, path.size() - kIndexEnding.size()));
+  }
+  const std::vector<std::string> listed = StatePaths(folder);
+  const auto rank = [&](const std::string& path) {
+    const auto at = std::ranges::find_if(listed, [&](const std::string& p) { return fs::path(p).lexically_normal() == fs::path(path).lexically_normal(); });
+    return at == listed.end() ? -1 : at - listed.begin();
+  };
+  std::ranges::sort(found, std::ranges::greater{}, [&](const std::string& path) { return std::make_tuple(rank(path), StepOf(path), path); });
+  return found;
+}
+
+std::optional<std::string> WrongWithCheckpoint(const std::string& path) try {
+  const data::BundleReader bundle(path);
+  for (const data::BundleEntry& entry : bundle.entries()) bundle.Verify(entry);
+  return std::nullopt;
+} catch (const Error& error) {
+  return error.what();
+}
+
+std::optional<std::string> NewestIntactCheckpoint(const std::string& folder, const std::string& except) {
+  for (const std::string& path : CheckpointsIn(folder))
+    if (fs::path(path).lexically_normal() != fs::path(except).lexically_normal() && !WrongWithCheckpoint(path)) return path;
+  return std::nullopt;
+}
+
+std::vector<std::string> CheckpointsOf(const std::string& path) {
+  std::error_code error;
+  if (fs::is_directory(path, error)) {
+    std::vector<std::string> paths = CheckpointsIn(path);
+    if (paths.empty()) throw NotFound(fmt::format("{}: holds no checkpoint (no file NAME.index)", path));
+    return paths;
+  }
+  const std::string prefix = path.ends_with(kIndexEnding) ? path.substr(0, path.size() - kIndexEnding.size()) : path;
+  if (!CheckpointExists(prefix)) throw NotFound(fmt::format("{}: no such folder or checkpoint (no file {})", path, data::IndexPath(prefix)));
+  return {prefix};
+}
+
+}  // namespace muster::train

@@ -1,0 +1,64 @@
+#include "train/checkpoint_hook.h"
+
+#include <filesystem>
+
+#include <fmt/format.h>
+
+#include "muster/error.h"
+#include "train/checkpoint_folder.h"
+
+namespace muster::train {
+
+Checkpointer::Checkpointer(Saver& saver, Session& session, CheckpointOptions options, const Clock& clock)
+    : saver_(saver), session_(session), options_(std::move(options)), clock_(clock) {}
+
+void Checkpointer::Begin(int64_t step) {
+  saved_step_ = step;
+  saved_at_ = clock_.Seconds();
+}
+
+void Checkpointer::AfterStep(int64_t step) {
+  const bool by_step = options_.every_steps > 0 && step % options_.every_steps == 0;
+  const bool by_time = options_.every_seconds > 0 && clock_.Seconds() - saved_at_ >= options_.every_seconds;
+  if (by_step || by_time) Save(step);
+}
+
+void Checkpointer::End(int64_t step) {
+  if (step != saved_step_) Save(step);
+  saver_.Wait();
+}
+
+void Checkpointer::Save(int64_t step) {
+  saver_.SaveInBackground(session_, (std::filesystem::path(options_.folder) / kCheckpointName).string(), step);
+  saved_step_ = step;
+  saved_at_ = clock_.Seconds();
+}
+
+namespace {
+
+// What else could be taken, if anything.
+std::string Advice(const std::string& folder, const std::string& broken, const std::string& flag) try {
+  const std::optional<std::string> intact = NewestIntactCheckpoint(folder, broken);
+  if (intact) return fmt::format("; the newest intact checkpoint is {}: --{}={}", *intact, flag, *intact);
+  return "; there is no other intact checkpoint in the folder";
+} catch (const Error&) {
+  return "";
+}
+
+}  // namespace
+
+std::string RestoreNewest(Saver& saver, Session& session, const std::string& folder, const std::string& path, const std::string& flag) {
+  std::string chosen = path;
+  try {
+    if (chosen.empty()) chosen = Saver::LatestCheckpoint(folder);
+    if (!chosen.empty()) saver.Restore(session, chosen);
+  } catch (const Error& error) {
+    if (error.code() != Code::kDataLoss && error.code() != Code::kNotFound) throw;
+    const bool is_broken = error.code() == Code::kDataLoss || chosen.empty() || WrongWithCheckpoint(chosen).has_value();
+    if (!is_broken || folder.empty()) throw;
+    throw Error(error.code(), error.what() + Advice(folder, chosen, flag));
+  }
+  return chosen;
+}
+
+}  // namespace muster::train

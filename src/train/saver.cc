@@ -1,0 +1,205 @@
+#include "muster/saver.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <future>
+#include <map>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "base/file.h"
+#include "base/output_file.h"
+#include "data/format/bundle_reader.h"
+#include "data/format/bundle_writer.h"
+#include "data/format/checkpoint_state.h"
+#include "data/format/meta_graph.h"
+#include "muster/error.h"
+#include "muster/graph_export.h"
+#include "train/checkpoint_folder.h"
+
+namespace muster {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::vector<SavedVariable> AllVariables(const Graph& graph) {
+  std::vector<SavedVariable> variables;
+  for (const VariableInfo& info : graph.variables()) variables.push_back({info.ref, info.name, {}});
+  return variables;
+}
+
+std::string FolderOf(const std::string& path) { return fs::path(path).parent_path().string(); }
+
+bool SamePath(const std::string& a, const std::string& b) { return fs::path(a).lexically_normal() == fs::path(b).lexically_normal(); }
+
+// Values by name.
+using Snapshot = std::map<std::string, Tensor>;
+
+}  // namespace
+
+class Saver::Impl {
+ public:
+  Impl(const Graph* graph, std::vector<SavedVariable> variables, SaverOptions options)
+      : graph_(graph), variables_(std::move(variables)), options_(options) {}
+
+  std::string SaveInBackground(Session& session, const std::string& prefix, std::optional<int64_t> global_step) {
+    Wait();
+    const std::string path = global_step ? fmt::format("{}-{}", prefix, *global_step) : prefix;
+    if (fs::path(path).filename().empty()) throw InvalidArgument(fmt::format("{}: a checkpoint needs a name, not a folder alone", path));
+    EnterFolder(path);
+    if (options_.write_meta_graph && meta_graph_.empty()) meta_graph_ = data::MetaGraphBytes(GraphToGraphDef(*graph_));
+    writing_ = std::async(std::launch::async, [this, path, snapshot = Take(session)] { Write(path, snapshot); });
+    return path;
+  }
+
+  void Wait() {
+    if (writing_.valid()) writing_.get();
+  }
+
+  void Restore(Session& session, const std::string& path) {
+    Wait();
+    const data::BundleReader bundle(path);
+    std::vector<Tensor> values;
+    for (const SavedVariable& variable : variables_) values.push_back(ValueOf(variable, bundle));
+    for (size_t i = 0; i < variables_.size(); ++i) {
+      session.WriteVariable(variables_[i].ref, values[i]);
+      if (graph_->node(variables_[i].ref.node).name == "global_step" && values[i].dtype() == DType::kInt64)
+        session.set_step(values[i].scalar<int64_t>());
+    }
+  }
+
+ private:
+  Snapshot Take(Session& session) const {
+    Snapshot snapshot;
+    for (const SavedVariable& variable : variables_)
+      if (!snapshot.contains(variable.name)) snapshot.emplace(variable.name, session.ReadVariable(variable.ref));
+    return snapshot;
+  }
+
+  // Takes over the checkpoints that the folder has when the first one is written there.
+  void EnterFolder(const std::string& path) {
+    const std::string folder = FolderOf(path);
+    if (folder_ == folder) return;
+    const std::string name = fs::path(path).filename().string();
+    RemoveAbandonedFiles(folder, name.substr(0, name.rfind('-')));
+    RemoveAbandonedFiles(folder, data::kCheckpointStateFile);
+    kept_.clear();
+    try {
+      for (const std::string& old : data::ReadCheckpointState(folder).all) {
+        const std::string resolved = data::ResolveCheckpoint(folder, old);
+        if (train::CheckpointExists(resolved)) kept_.push_back(resolved);
+      }
+    } catch (const Error&) {  // none, or one that is damaged, which the first save replaces
+    }
+    folder_ = folder;
+  }
+
+  // In the writing thread.
+  void Write(const std::string& path, const Snapshot& snapshot) {
+    data::BundleWriter writer(path);
+    for (const auto& [name, value] : snapshot) writer.Add(name, value);
+    writer.Finish();
+    if (options_.write_meta_graph) WriteFileAtomically(path + ".meta", meta_graph_);
+    std::erase_if(kept_, [&](const std::string& old) { return SamePath(old, path); });
+    kept_.push_back(path);
+    RemoveSurplus();
+    WriteState();
+  }
+
+  // Before the "checkpoint" file is written: if the process ends in between, the new checkpoint is the one that nobody lists, and
+  // the next run writes it again. The other way round old ones would pile up.
+  void RemoveSurplus() {
+    while (options_.max_to_keep > 0 && kept_.size() > static_cast<size_t>(options_.max_to_keep)) {
+      data::RemoveBundle(kept_.front());
+      std::error_code error;
+      fs::remove(kept_.front() + ".meta", error);
+      kept_.erase(kept_.begin());
+    }
+  }
+
+  // Relative paths, so that the folder may be moved.
+  void WriteState() const {
+    data::CheckpointState state;
+    for (const std::string& path : kept_)
+      state.all.push_back(SamePath(FolderOf(path), *folder_) ? fs::path(path).filename().string() : fs::absolute(path).string());
+    state.newest = state.all.back();
+    data::WriteCheckpointState(*folder_, state);
+  }
+
+  Tensor ValueOf(const SavedVariable& variable, const data::BundleReader& bundle) const {
+    const data::BundleEntry* entry = bundle.Find(variable.name);
+    for (size_t i = 0; entry == nullptr && i < variable.other_names.size(); ++i) entry = bundle.Find(variable.other_names[i]);
+    if (entry == nullptr) throw Missing(variable, bundle);
+    const TensorDesc& desc = graph_->desc(variable.ref);
+    if (entry->data_type != TensorFlowDataType(desc.dtype) || !(entry->shape == desc.shape))
+      throw InvalidArgument(fmt::format("{}: tensor {} is {}{}, but the model's variable is {}", data::IndexPath(bundle.prefix()), entry->name,
+                                        data::DataTypeName(entry->data_type), entry->shape.ToString(), desc.ToString()));
+    return bundle.Read(entry->name);
+  }
+
+  Error Missing(const SavedVariable& variable, const data::BundleReader& bundle) const {
+    std::set<std::string> known;
+    size_t missing = 0;
+    for (const SavedVariable& v : variables_) {
+      missing += bundle.Find(v.name) == nullptr ? 1 : 0;
+      known.insert(v.name);
+    }
+    std::string example;
+    for (const data::BundleEntry& entry : bundle.entries())
+      if (example.empty() && !known.contains(entry.name)) example = fmt::format("; it has {}, which the model lacks", entry.name);
+    return NotFound(fmt::format("{}: holds no tensor {} ({} of the model's {} variables are missing{}): it is of another model or optimizer",
+                                data::IndexPath(bundle.prefix()), variable.name, missing, variables_.size(), example));
+  }
+
+  const Graph* graph_;
+  const std::vector<SavedVariable> variables_;
+  const SaverOptions options_;
+  std::string meta_graph_;  // made when first needed
+
+  // Of the writing thread while it runs.
+  std::optional<std::string> folder_;
+  std::vector<std::string> kept_;  // oldest first
+
+  std::future<void> writing_;  // last: it uses everything above
+};
+
+Saver::Saver(const Graph* graph, SaverOptions options) : Saver(graph, AllVariables(*graph), options) {}
+
+Saver::Saver(const Graph* graph, std::vector<SavedVariable> variables, SaverOptions options)
+    : impl_(std::make_unique<Impl>(graph, std::move(variables), options)) {}
+
+Saver::~Saver() = default;
+
+std::string Saver::Save(Session& session, const std::string& prefix, std::optional<int64_t> global_step) {
+  std::string path = impl_->SaveInBackground(session, prefix, global_step);
+  impl_->Wait();
+  return path;
+}
+
+std::string Saver::SaveInBackground(Session& session, const std::string& prefix, std::optional<int64_t> global_step) {
+  return impl_->SaveInBackground(session, prefix, global_step);
+}
+
+void Saver::Wait() { impl_->Wait(); }
+
+void Saver::Restore(Session& session, const std::string& path) { impl_->Restore(session, path); }
+
+std::string Saver::LatestCheckpoint(const std::string& folder) {
+  data::CheckpointState state;
+  try {
+    state = data::ReadCheckpointState(folder);
+  } catch (const Error& error) {
+    if (error.code() == Code::kNotFound) return "";
+    throw;
+  }
+  for (auto path = state.all.rbegin(); path != state.all.rend(); ++path) {
+    const std::string resolved = data::ResolveCheckpoint(folder, *path);
+    if (train::CheckpointExists(resolved)) return resolved;
+  }
+  // All are gone: of the only one that is kept, or because somebody tidied up. What else is here was written whole.
+  const std::vector<std::string> others = train::CheckpointsIn(folder);
+  return others.empty() ? "" : others.front();
+}
+
+}  // namespace muster

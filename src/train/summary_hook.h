@@ -1,0 +1,34 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "train/graph_train_step.h"
+#include "train/hook.h"
+#include "train/summary_writer.h"
+
+namespace muster::train {
+
+// Writes an event file for TensorBoard while a model trains, every so many steps:
+//   verbosity 1: loss, accuracy and learning rate of the step, images per second; the graph, and after each evaluation its figures
+//             2: also one histogram of the logarithms of all gradients
+//             3: also a histogram of each variable's gradient and of its values
+// The step must outlive it.
+class SummaryHook : public Hook {
+ public:
+  SummaryHook(GraphTrainStep& step, const std::string& folder, int verbosity, int64_t every_steps);
+
+  void AfterStep(const Progress& progress) override;
+  void AfterEvaluation(const Progress& progress, const Evaluation& evaluation) override;
+  void End(const TrainResult& result) override;
+
+ private:
+  void WriteHistograms(int64_t step);
+
+  GraphTrainStep& step_;
+  const int verbosity_;
+  const int64_t every_steps_;
+  SummaryWriter writer_;
+};
+
+}  // namespace muster::train

@@ -1,0 +1,93 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include <fstream>
+
+#include "base/file.h"
+#include "cli/dispatch.h"
+#include "data/format/bundle_writer.h"
+#include "tests/testing/golden.h"
+#include "tests/testing/idx_files.h"
+
+namespace muster::cli {
+namespace {
+
+using ::testing::HasSubstr;
+
+struct Output {
+  int exit_code;
+  std::string out, err;
+};
+
+Output Checkpoint(std::vector<std::string> words) {
+  words.insert(words.begin(), "checkpoint");
+  ::testing::internal::CaptureStdout();
+  ::testing::internal::CaptureStderr();
+  const int exit_code = Dispatch(words);
+  return {exit_code, ::testing::internal::GetCapturedStdout(), ::testing::internal::GetCapturedStderr()};
+}
+
+std::string Golden(const std::string& name) { return (testing::GoldenDir() / "ckpt" / name).string(); }
+
+class CheckpointCommandTest : public ::testing::Test {
+ protected:
+  std::string Write(const std::string& name, const std::vector<float>& values) const {
+    const std::string prefix = (folder_.path() / name).string();
+    data::BundleWriter writer(prefix);
+    writer.Add("w", Tensor::Of<float>({static_cast<int64_t>(values.size())}, values));
+    writer.Add("step", Tensor::Scalar<int64_t>(3));
+    writer.Finish();
+    return prefix;
+  }
+  testing::TempFolder folder_;
+};
+
+TEST_F(CheckpointCommandTest, ListsTheTensorsOfACheckpointThatTensorFlowWrote) {
+  const Output output = Checkpoint({"list", Golden("partitioned/model.ckpt-7.index")});
+  EXPECT_EQ(output.exit_code, kSuccess);
+  EXPECT_THAT(output.out, HasSubstr("4 tensors, 1 data file\n"));
+  EXPECT_THAT(output.out, ::testing::ContainsRegex("part/weights +float32 +\\[11,6\\] +264  in 3 slices\n"));
+}
+
+TEST_F(CheckpointCommandTest, ListsAsJsonTheNewestOfAFolder) {
+  const Output output = Checkpoint({"list", Golden("several"), "--json"});
+  const auto result = nlohmann::json::parse(output.out);
+  EXPECT_EQ(result["checkpoint"], Golden("several/model.ckpt-50"));
+  EXPECT_EQ(result["tensors"].size(), 2u);
+}
+
+TEST_F(CheckpointCommandTest, VerifiesAllOfAFolderAndNamesWhatIsBroken) {
+  EXPECT_EQ(Checkpoint({"verify", Golden("several")}).exit_code, kSuccess);
+  const std::string good = Write("m-1", {1, 2}), bad = Write("m-2", {1, 2});
+  std::string bytes = ReadFile(bad + ".data-00000-of-00001");
+  bytes[3] = 'x';
+  std::ofstream(bad + ".data-00000-of-00001", std::ios::binary) << bytes;
+  const Output output = Checkpoint({"verify", folder_.path().string()});
+  EXPECT_EQ(output.exit_code, kFailure);
+  EXPECT_THAT(output.out, HasSubstr("intact  " + good + "\n"));
+  EXPECT_THAT(output.out, HasSubstr("BROKEN  " + bad + ".data-00000-of-00001: tensor w at byte 0: the checksum of its 8 bytes is wrong\n"));
+}
+
+TEST_F(CheckpointCommandTest, ComparesValuesWithinATolerance) {
+  const std::string a = Write("a", {1, 2, 3}), b = Write("b", {1, 2.5, 3});
+  const Output same = Checkpoint({"compare", a, a});
+  EXPECT_EQ(same.exit_code, kSuccess);
+  EXPECT_THAT(same.out, HasSubstr("2 tensors in both; no differences\n"));
+  const Output other = Checkpoint({"compare", a, b});
+  EXPECT_EQ(other.exit_code, kFailure);
+  EXPECT_THAT(other.out, HasSubstr("w: 1 of 3 elements differ, by 0.5 at most\n"));
+  EXPECT_EQ(Checkpoint({"compare", a, b, "--tolerance=0.5"}).exit_code, kSuccess);
+  EXPECT_THAT(Checkpoint({"compare", a, Write("c", {1, 2})}).out, HasSubstr("w: float32[3] and float32[2]\n"));
+}
+
+TEST_F(CheckpointCommandTest, BadInputIsOneLine) {
+  EXPECT_EQ(Checkpoint({}).exit_code, kBadInput);
+  EXPECT_THAT(Checkpoint({"list"}).err, HasSubstr("expected list PATH, verify PATH or compare A B"));
+  EXPECT_THAT(Checkpoint({"list", "/nowhere"}).err, HasSubstr("/nowhere: no such folder or checkpoint (no file /nowhere.index)"));
+  EXPECT_THAT(Checkpoint({"verify", folder_.path().string()}).err, HasSubstr("holds no checkpoint (no file NAME.index)"));
+  EXPECT_THAT(Checkpoint({"list", "x", "--tolerance=1"}).err, HasSubstr("--tolerance has no meaning"));
+}
+
+}  // namespace
+}  // namespace muster::cli

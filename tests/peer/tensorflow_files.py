@@ -1,0 +1,106 @@
+"""Trains a little with Muster and lets TensorFlow read what it leaves: checkpoint, state file, event file.
+
+    tensorflow_files.py MUSTER_PROGRAM SOURCE_FOLDER
+
+Runs itself again with a Python that has TensorFlow. Exit code 77: there is none.
+"""
+import glob
+import os
+import struct
+import subprocess
+import sys
+import tempfile
+
+SKIPPED = 77
+
+
+def python_with_tensorflow(source):
+    candidates = [os.environ.get("MUSTER_TF_PYTHON", "")]
+    candidates += sorted(glob.glob(os.path.join(source, "build", "compare", "tensorflow*", "bin", "python")))
+    for python in candidates:
+        if python and os.path.exists(python):
+            return python
+    return None
+
+
+def write_idx(path, kind, dims, data):
+    with open(path, "wb") as file:
+        file.write(bytes([0, 0, kind, len(dims)]) + b"".join(struct.pack(">I", d) for d in dims) + data)
+
+
+def write_images(folder):
+    """Dark images are class 0, bright ones class 1."""
+    for part, count in (("train", 64), ("t10k", 16)):
+        pixels = b"".join(bytes([20 + i if i % 2 == 0 else 180 + i]) * 64 for i in range(count))
+        write_idx(os.path.join(folder, part + "-images-idx3-ubyte"), 8, [count, 8, 8], pixels)
+        write_idx(os.path.join(folder, part + "-labels-idx1-ubyte"), 8, [count], bytes(i % 2 for i in range(count)))
+
+
+def train(muster, folder):
+    subprocess.run([muster, "train", "--dataset=idx:" + folder, "--model=cnn", "--batch_size=8", "--num_epochs=2", "--eval_batch_size=8",
+                    "--num_intra_threads=1", "--target_accuracy=0", "--checkpoint_dir=" + folder + "/ckpt", "--save_model_steps=5",
+                    "--train_dir=" + folder + "/run", "--save_summaries_steps=4", "--summary_verbosity=3"],
+                   check=True, stdout=subprocess.DEVNULL)
+
+
+def check_checkpoint(tf, muster, folder):
+    """TensorFlow finds and reads the newest checkpoint, writes the same values, and Muster finds no difference."""
+    latest = tf.train.latest_checkpoint(folder + "/ckpt")
+    assert latest == folder + "/ckpt/model.ckpt-16", latest
+    reader = tf.train.load_checkpoint(latest)
+    names = sorted(reader.get_variable_to_shape_map())
+    assert "v/cg/conv0/conv2d/kernel/Adam_1" in names and "append_apply_gradient_ops/beta1_power" in names, names
+    assert reader.get_tensor("global_step") == 16
+    with tf.Graph().as_default(), tf.compat.v1.Session() as session:
+        variables = {name: tf.compat.v1.Variable(reader.get_tensor(name), name=name) for name in names}
+        session.run(tf.compat.v1.global_variables_initializer())
+        saver = tf.compat.v1.train.Saver(variables, save_relative_paths=True)
+        saver.save(session, folder + "/tf/model.ckpt", global_step=16, write_meta_graph=False)
+        saver.restore(session, latest)
+    subprocess.run([muster, "checkpoint", "compare", folder + "/ckpt", folder + "/tf"], check=True)
+    subprocess.run([muster, "checkpoint", "verify", folder + "/tf"], check=True)
+    with open(folder + "/ckpt/checkpoint", encoding="utf-8") as file:
+        assert file.read().startswith('model_checkpoint_path: "model.ckpt-16"\n')
+
+
+def check_events(tf, folder):
+    (path,) = glob.glob(folder + "/run/events.out.tfevents.*")
+    steps, kinds, nodes = {}, {}, 0
+    for event in tf.compat.v1.train.summary_iterator(path):
+        if event.graph_def:
+            graph = tf.compat.v1.GraphDef()
+            graph.ParseFromString(event.graph_def)
+            nodes = len(graph.node)
+        for value in event.summary.value:
+            steps.setdefault(value.tag, []).append(event.step)
+            kinds[value.tag] = value.WhichOneof("value")
+    assert nodes > 50, nodes
+    assert steps["total_loss"] == [4, 8, 12, 16], steps["total_loss"]
+    assert kinds["total_loss"] == "simple_value" and kinds["eval/Accuracy@1"] == "simple_value", kinds
+    assert kinds["v/cg/conv0/conv2d/kernel/gradients"] == "histo", kinds
+
+
+def check_with_tensorflow(muster, folder):
+    os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
+    os.environ["CUDA_VISIBLE_DEVICES"] = ""
+    import tensorflow as tf
+    check_checkpoint(tf, muster, folder)
+    check_events(tf, folder)
+    print("TensorFlow", tf.__version__, "reads Muster's checkpoint and event file")
+
+
+def main():
+    if sys.argv[1] == "--inside":
+        return check_with_tensorflow(sys.argv[2], sys.argv[3])
+    python = python_with_tensorflow(sys.argv[2])
+    if python is None:
+        print("no Python with TensorFlow: set MUSTER_TF_PYTHON, or run benchmarks/compare once")
+        sys.exit(SKIPPED)
+    with tempfile.TemporaryDirectory() as folder:
+        write_images(folder)
+        train(sys.argv[1], folder)
+        sys.exit(subprocess.run([python, __file__, "--inside", sys.argv[1], folder], check=False).returncode)
+
+
+if __name__ == "__main__":
+    main()

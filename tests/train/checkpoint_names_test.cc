@@ -1,0 +1,85 @@
+#include "train/checkpoint_names.h"
+
+#include <map>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "muster/models.h"
+#include "muster/ops/array.h"
+#include "muster/variables.h"
+#include "tests/testing/golden.h"
+#include "train/checkpoint_folder.h"
+
+namespace muster::train {
+namespace {
+
+std::unique_ptr<Optimizer> OptimizerOf(const std::string& name) {
+  if (name == "momentum") return MomentumOptimizer(0.1, 0.9);
+  if (name == "adam") return AdamOptimizer(0.1);
+  if (name == "rmsprop") return RMSPropOptimizer(0.1, {.momentum = 0.9});
+  return GradientDescentOptimizer(0.1);
+}
+
+// One tower of resnet20 as the commands build it: "muster bench" in the variable scope "v", "muster train" in none.
+void BuildResnet20(Graph* graph, const std::string& optimizer, const std::string& variable_scope) {
+  Scope scope(graph);
+  if (!variable_scope.empty()) scope = scope.WithVariableScope(variable_scope);
+  const Output images = ops::Placeholder(scope.Named("images"), DType::kFloat32, {2, 32, 32, 3});
+  const Output labels = ops::Placeholder(scope.Named("labels"), DType::kInt32, {2});
+  const Tower tower = BuildTrainingTower(scope, FindModel("resnet20", "cifar10"), images, labels, {});
+  BuildTrainStep(Scope(graph), tower, *OptimizerOf(optimizer), GlobalStep(Scope(graph)));
+}
+
+using Names = std::map<std::string, std::string>;  // to type and shape
+
+Names NamesOf(const Graph& graph) {
+  Names names;
+  for (const SavedVariable& variable : CheckpointVariables(graph))
+    EXPECT_TRUE(names.emplace(variable.name, graph.desc(variable.ref).ToString()).second) << variable.name << " twice";
+  return names;
+}
+
+Names GoldenNames(const std::string& run) {
+  const nlohmann::json table = testing::GoldenJson("cnn_benchmarks/checkpoint_names.json");
+  Names names;
+  for (const nlohmann::json& variable : table[run]["variables"]) {
+    const auto dims = variable[2].get<std::vector<int64_t>>();
+    names[variable[0]] = variable[1].get<std::string>() + Shape(dims).ToString();
+  }
+  return names;
+}
+
+class GoldenCheckpointNames : public ::testing::TestWithParam<const char*> {};
+
+TEST_P(GoldenCheckpointNames, AreThoseOfTfCnnBenchmarks) {
+  for (const char* scope : {"v", ""}) {
+    Graph graph;
+    BuildResnet20(&graph, GetParam(), scope);
+    EXPECT_EQ(NamesOf(graph), GoldenNames(GetParam())) << "variable scope '" << scope << "'";
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Optimizers, GoldenCheckpointNames, ::testing::Values("parameter_server", "momentum", "adam", "rmsprop"));
+
+TEST(CheckpointNames, EqualCopiesAreSavedOnceAndAllRestored) {
+  Graph graph;
+  const Scope scope(&graph);
+  for (const char* name : {"v0/cg/w", "v1/cg/w"}) GetVariable(scope, {name, DType::kFloat32, {1}, initializers::Zeros()});
+  const std::vector<SavedVariable> equal = CheckpointVariables(graph, true), apart = CheckpointVariables(graph, false);
+  EXPECT_EQ(equal[0].name, "v0/cg/w");
+  EXPECT_EQ(equal[1].name, "v0/cg/w");
+  EXPECT_THAT(equal[1].other_names, ::testing::ElementsAre("v/cg/w"));
+  EXPECT_EQ(apart[1].name, "v1/cg/w");
+  EXPECT_THAT(apart[1].other_names, ::testing::ElementsAre("v/cg/w", "v0/cg/w"));
+}
+
+TEST(CheckpointNames, SyntheticImagesAreNoState) {
+  Graph graph;
+  GetVariable(Scope(&graph), {"tower_0/gpu_cached_inputs", DType::kFloat32, {1}, initializers::Zeros(), false});
+  EXPECT_TRUE(CheckpointVariables(graph).empty());
+}
+
+}  // namespace
+}  // namespace muster::train

@@ -1,0 +1,221 @@
+#include "muster/saver.h"
+
+#include <filesystem>
+#include <fstream>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/file.h"
+#include "data/format/bundle_reader.h"
+#include "data/format/checkpoint_state.h"
+#include "muster/ops/array.h"
+#include "muster/variables.h"
+#include "tests/data/error_of.h"
+#include "tests/testing/idx_files.h"
+#include "train/checkpoint_folder.h"
+#include "train/checkpoint_hook.h"
+#include "tests/train/fakes.h"
+
+namespace muster::train {
+namespace {
+
+namespace fs = std::filesystem;
+using data::ErrorOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+// A counter and some weights.
+struct Model {
+  explicit Model(Shape shape = {2, 3}) : scope(&graph) {
+    step = GlobalStep(scope);
+    weights = GetVariable(scope, {"w", DType::kFloat32, shape, initializers::Ones()});
+    session = std::make_unique<Session>(&graph, SessionOptions{.intra_op_threads = 1, .backend = "reference"});
+    session->Initialize();
+  }
+  void Set(float value, int64_t at) {
+    Tensor tensor(DType::kFloat32, graph.shape(weights));
+    std::ranges::fill(tensor.data<float>(), value);
+    session->WriteVariable(weights, tensor);
+    session->WriteVariable(step, Tensor::Scalar<int64_t>(at));
+  }
+  float value() { return session->ReadVariable(weights).data<float>()[0]; }
+
+  Graph graph;
+  Scope scope;
+  Variable step, weights;
+  std::unique_ptr<Session> session;
+};
+
+class SaverTest : public ::testing::Test {
+ protected:
+  std::string Prefix() const { return (folder_.path() / "model.ckpt").string(); }
+  std::string Folder() const { return folder_.path().string(); }
+  std::vector<std::string> Files() const {
+    std::vector<std::string> names;
+    for (const auto& entry : fs::directory_iterator(folder_.path())) names.push_back(entry.path().filename().string());
+    std::ranges::sort(names);
+    return names;
+  }
+  void SaveAt(Saver& saver, int64_t step) {
+    model_.Set(static_cast<float>(step), step);
+    saver.Save(*model_.session, Prefix(), step);
+  }
+  void Damage(const std::string& file) const {
+    std::string bytes = ReadFile((folder_.path() / file).string());
+    bytes.at(10) = static_cast<char>(bytes.at(10) ^ 1);
+    std::ofstream(folder_.path() / file, std::ios::binary) << bytes;
+  }
+
+  testing::TempFolder folder_;
+  Model model_;
+};
+
+TEST_F(SaverTest, WhatIsSavedIsRestoredWithTheStepOfRandomStreams) {
+  Saver saver(&model_.graph);
+  SaveAt(saver, 7);
+  model_.Set(0, 0);
+  const std::string latest = Saver::LatestCheckpoint(Folder());
+  EXPECT_EQ(latest, Prefix() + "-7");
+  saver.Restore(*model_.session, latest);
+  EXPECT_EQ(model_.value(), 7.0f);
+  EXPECT_EQ(model_.session->ReadVariable(model_.step).scalar<int64_t>(), 7);
+  EXPECT_EQ(model_.session->step(), 7);
+  EXPECT_THAT(Files(), ElementsAre("checkpoint", "model.ckpt-7.data-00000-of-00001", "model.ckpt-7.index", "model.ckpt-7.meta"));
+}
+
+// The rule of tf_cnn_benchmarks' own test: every 2 steps, keep 3, 20 steps.
+TEST_F(SaverTest, TheNewestAreKept) {
+  Saver saver(&model_.graph, {.max_to_keep = 3, .write_meta_graph = false});
+  for (int64_t step = 2; step <= 20; step += 2) SaveAt(saver, step);
+  EXPECT_THAT(CheckpointsIn(Folder()), ElementsAre(Prefix() + "-20", Prefix() + "-18", Prefix() + "-16"));
+  EXPECT_EQ(ReadFile(Folder() + "/checkpoint"),
+            "model_checkpoint_path: \"model.ckpt-20\"\nall_model_checkpoint_paths: \"model.ckpt-16\"\n"
+            "all_model_checkpoint_paths: \"model.ckpt-18\"\nall_model_checkpoint_paths: \"model.ckpt-20\"\n");
+  EXPECT_EQ(Files().size(), 7u);
+}
+
+TEST_F(SaverTest, CheckpointsOfAnEarlierRunCount) {
+  for (const int64_t first : {1, 3}) {
+    Saver saver(&model_.graph, {.max_to_keep = 3, .write_meta_graph = false});
+    SaveAt(saver, first);
+    SaveAt(saver, first + 1);
+  }
+  EXPECT_THAT(CheckpointsIn(Folder()), ElementsAre(Prefix() + "-4", Prefix() + "-3", Prefix() + "-2"));
+}
+
+TEST_F(SaverTest, AFolderThatIsMovedStillWorks) {
+  Saver saver(&model_.graph);
+  SaveAt(saver, 1);
+  const testing::TempFolder other;
+  for (const std::string& file : Files()) fs::copy(folder_.path() / file, other.path() / file);
+  EXPECT_EQ(Saver::LatestCheckpoint(other.path().string()), (other.path() / "model.ckpt-1").string());
+}
+
+TEST_F(SaverTest, InTheBackgroundTheValuesAreThoseOfTheCall) {
+  Saver saver(&model_.graph);
+  model_.Set(5, 5);
+  saver.SaveInBackground(*model_.session, Prefix(), 5);
+  model_.Set(6, 6);
+  saver.Wait();
+  EXPECT_EQ(data::BundleReader(Prefix() + "-5").Read("w").data<float>()[0], 5.0f);
+}
+
+TEST_F(SaverTest, WhatFailsInTheBackgroundIsThrownByTheNextCall) {
+  Saver saver(&model_.graph);
+  saver.SaveInBackground(*model_.session, Folder() + "/nowhere/model.ckpt", 1);
+  EXPECT_THAT(ErrorOf([&] { saver.Wait(); }), HasSubstr("nowhere/model.ckpt-1.data-00000-of-00001: No such file"));
+  EXPECT_NO_THROW(SaveAt(saver, 2));
+}
+
+TEST_F(SaverTest, RestoringIsAllOrNothing) {
+  Saver saver(&model_.graph);
+  SaveAt(saver, 7);
+  model_.Set(1, 1);
+  Damage("model.ckpt-7.data-00000-of-00001");  // global_step comes first, w is damaged
+  EXPECT_THAT(ErrorOf([&] { saver.Restore(*model_.session, Prefix() + "-7"); }), HasSubstr("tensor w at byte 8: the checksum of its 24 bytes is wrong"));
+  EXPECT_EQ(model_.session->ReadVariable(model_.step).scalar<int64_t>(), 1);
+}
+
+TEST_F(SaverTest, AnotherModelsCheckpointIsRefusedWithWhatDiffers) {
+  Saver saver(&model_.graph);
+  SaveAt(saver, 1);
+  Model larger({4, 3});
+  EXPECT_THAT(ErrorOf([&] { Saver(&larger.graph).Restore(*larger.session, Prefix() + "-1"); }),
+              HasSubstr("model.ckpt-1.index: tensor w is float32[2,3], but the model's variable is float32[4,3]"));
+  Saver renamed(&larger.graph, std::vector<SavedVariable>{{larger.weights, "weights", {}}});
+  EXPECT_THAT(ErrorOf([&] { renamed.Restore(*larger.session, Prefix() + "-1"); }),
+              HasSubstr("holds no tensor weights (1 of the model's 1 variables are missing; it has global_step, which the model lacks)"));
+}
+
+TEST_F(SaverTest, AVariableIsFoundUnderItsOtherNames) {
+  Saver saver(&model_.graph);
+  SaveAt(saver, 9);
+  model_.Set(0, 0);
+  Saver other(&model_.graph, std::vector<SavedVariable>{{model_.weights, "v0/w", {"v/w", "w"}}});
+  other.Restore(*model_.session, Prefix() + "-9");
+  EXPECT_EQ(model_.value(), 9.0f);
+}
+
+TEST_F(SaverTest, FoldersWithoutACheckpointHaveNoLatest) {
+  EXPECT_EQ(Saver::LatestCheckpoint(Folder()), "");
+  EXPECT_EQ(Saver::LatestCheckpoint(Folder() + "/nowhere"), "");
+}
+
+TEST_F(SaverTest, TheNewestWhoseFilesAreThereIsTheLatest) {
+  Saver saver(&model_.graph);
+  for (const int64_t step : {1, 2, 3}) SaveAt(saver, step);
+  fs::remove(Prefix() + "-3.index");
+  EXPECT_EQ(Saver::LatestCheckpoint(Folder()), Prefix() + "-2");
+}
+
+// Killed between removing the only old checkpoint and listing the new one.
+TEST_F(SaverTest, ANewCheckpointThatNobodyListedYetIsFoundIfItIsTheOnlyOne) {
+  Saver saver(&model_.graph, {.max_to_keep = 1});
+  SaveAt(saver, 1);
+  const std::string state = ReadFile(Folder() + "/checkpoint");
+  SaveAt(saver, 2);
+  WriteFileAtomically(Folder() + "/checkpoint", state);
+  EXPECT_EQ(Saver::LatestCheckpoint(Folder()), Prefix() + "-2");
+}
+
+TEST_F(SaverTest, ADamagedCheckpointIsNamedAndTheNewestIntactOneOffered) {
+  Saver saver(&model_.graph);
+  for (const int64_t step : {1, 2, 3}) SaveAt(saver, step);
+  for (const char* step : {"2", "3"}) Damage(std::string("model.ckpt-") + step + ".data-00000-of-00001");
+  EXPECT_THAT(ErrorOf([&] { RestoreNewest(saver, *model_.session, Folder(), "", "restore_from"); }),
+              ::testing::AllOf(HasSubstr("model.ckpt-3.data-00000-of-00001: tensor w at byte 8"),
+                               HasSubstr("the newest intact checkpoint is " + Prefix() + "-1: --restore_from=" + Prefix() + "-1")));
+  EXPECT_EQ(RestoreNewest(saver, *model_.session, Folder(), Prefix() + "-1", "restore_from"), Prefix() + "-1");
+  std::ofstream(folder_.path() / "checkpoint") << "nonsense";
+  EXPECT_THAT(ErrorOf([&] { RestoreNewest(saver, *model_.session, Folder(), "", "restore_from"); }),
+              ::testing::AllOf(HasSubstr("checkpoint: line 1"), HasSubstr("the newest intact checkpoint is " + Prefix() + "-1")));
+}
+
+class CheckpointerTest : public SaverTest {
+ protected:
+  // The steps that have a checkpoint after a run of 20 steps of a second each.
+  std::vector<std::string> StepsOf(CheckpointOptions options) {
+    options.folder = Folder();
+    Saver saver(&model_.graph, {.max_to_keep = 0, .write_meta_graph = false});
+    Checkpointer checkpointer(saver, *model_.session, options, clock_);
+    checkpointer.Begin(0);
+    for (int64_t step = 1; step <= 20; ++step) {
+      clock_.now += 1;
+      checkpointer.AfterStep(step);
+    }
+    checkpointer.End(20);
+    std::vector<std::string> steps;
+    for (const std::string& path : CheckpointsIn(Folder())) steps.push_back(path.substr(path.rfind('-') + 1));
+    return steps;
+  }
+  FakeClock clock_;
+};
+
+TEST_F(CheckpointerTest, TheEndAlwaysHasACheckpoint) { EXPECT_THAT(StepsOf({}), ElementsAre("20")); }
+TEST_F(CheckpointerTest, EveryNSteps) { EXPECT_THAT(StepsOf({.every_steps = 7}), ElementsAre("20", "14", "7")); }
+TEST_F(CheckpointerTest, EveryNSeconds) { EXPECT_THAT(StepsOf({.every_seconds = 6}), ElementsAre("20", "18", "12", "6")); }
+TEST_F(CheckpointerTest, BothReasonsTogether) { EXPECT_THAT(StepsOf({.every_steps = 10, .every_seconds = 8}), ElementsAre("20", "18", "10", "8")); }
+
+}  // namespace
+}  // namespace muster::train
