@@ -40,8 +40,6 @@ const std::vector<Row>& Rows() {
       {"a cluster",
        Support::kLater,
        {"job_name", "task_index", "ps_hosts", "worker_hosts", "controller_host", "server_protocol"}},
-      {"checkpoints", Support::kLater, {"train_dir", "save_model_secs", "save_model_steps", "max_ckpts_to_keep"}},
-      {"event files", Support::kLater, {"summary_verbosity", "save_summaries_steps"}},
       {"a profile", Support::kLater, {"tfprof_file"}},
       {"writing the graph of each device", Support::kLater, {"partitioned_graph_file_prefix"}},
       {"MLPerf's log", Support::kLater, {"ml_perf_compliance_logging"}},

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <memory>
 
@@ -35,6 +36,8 @@ void StopIfInterrupted() {
   if (Interrupted()) throw Error(Code::kCancelled, "interrupted");
 }
 
+constexpr char kTimed[] = "timed";
+
 // Before anything is printed.
 void CheckOutputs(const BenchParams& params, const OwnParams& own) {
   if (own.json) CheckFileFlag("json", *own.json);
@@ -42,6 +45,7 @@ void CheckOutputs(const BenchParams& params, const OwnParams& own) {
   if (params.benchmark_log_dir) CheckFolderFlag("benchmark_log_dir", *params.benchmark_log_dir);
   if (!params.trace_file.empty()) CheckFileFlag("trace_file", params.trace_file);
   if (params.graph_file) CheckFileFlag("graph_file", *params.graph_file);
+  if (params.train_dir && !params.forward_only) CheckFolderFlag("train_dir", *params.train_dir);
 }
 
 // One run from checked parameters to its end.
@@ -89,7 +93,8 @@ class BenchRun {
   MachineFacts machine_;
   RunRecord record_;
   std::vector<double> timed_seconds_;
-  int64_t global_step_ = 0;
+  int64_t global_step_ = 0;  // done, those of the run that this one goes on from included
+  int64_t num_timed_ = 0;    // num_batches is the aim of both runs together, whose warm-up steps count (as in the peer)
   bool noted_not_finite_ = false;
   bool running_ = false;  // the model was prepared: from now on there is a result
 };
@@ -127,6 +132,8 @@ void BenchRun::Prepare(const StepRunnerFactory& factory) {
   }
   record_.prepared = runner_->Prepare();
   StopIfInterrupted();
+  global_step_ = runner_->Resume();
+  num_timed_ = std::max<int64_t>(derived_.num_batches - global_step_ / derived_.num_workers, 0);
   record_.prepare_seconds = clock_() - start;
   running_ = true;
   for (const std::string& note : notes_) console_.Note(note);
@@ -148,9 +155,10 @@ bool BenchRun::Step(const std::string& phase, std::vector<StepRecord>& records, 
   console_.Progress(ProgressLine(phase, done, total, clock_() - phase_start));
   StepRecord record;
   record.learning_rate = derived_.mode == Mode::kForwardOnly ? 0 : static_cast<float>(RateAt(rate_, global_step_));
+  const StepInput input{global_step_, record.learning_rate, timeline, phase == kTimed ? done + 1 : 0};
   const double start = clock_();
   try {
-    record.result = runner_->RunStep({global_step_, record.learning_rate, timeline});
+    record.result = runner_->RunStep(input);
   } catch (const Error& error) {
     if (error.code() == Code::kCancelled && Interrupted()) return false;
     throw;
@@ -160,6 +168,7 @@ bool BenchRun::Step(const std::string& phase, std::vector<StepRecord>& records, 
   ++global_step_;
   records.push_back(record);
   CheckFinite(phase, done + 1, record);
+  runner_->AfterStep(input, record.result);
   return true;
 }
 
@@ -215,10 +224,10 @@ void BenchRun::WarmUp() {
 
 void BenchRun::TimedSteps() {
   console_.Print(StepHeader(params_));
-  record_.timed.reserve(static_cast<size_t>(std::min<int64_t>(derived_.num_batches, 1 << 20)));
+  record_.timed.reserve(static_cast<size_t>(std::min<int64_t>(num_timed_, 1 << 20)));
   const double start = clock_();
-  for (int64_t i = 0; i < derived_.num_batches; ++i) {
-    if (!Step("timed", record_.timed, derived_.num_batches, start)) {
+  for (int64_t i = 0; i < num_timed_; ++i) {
+    if (!Step(kTimed, record_.timed, num_timed_, start)) {
       record_.state = ExitState::kInterrupted;
       break;
     }
@@ -249,7 +258,7 @@ void BenchRun::PrintTotal() {
   }
   if (record_.state == ExitState::kInterrupted) {
     console_.Note(fmt::format("interrupted after {} of {} warm-up and {} of {} timed steps", record_.warmup.size(),
-                              record_.num_warmup_batches, steps, derived_.num_batches));
+                              record_.num_warmup_batches, steps, num_timed_));
     if (steps == 0) return;
   }
   const TotalTiming total =
@@ -287,6 +296,7 @@ BenchResult BenchRun::Run(const StepRunnerFactory& factory) {
     }
     if (record_.state == ExitState::kFinished) TimedSteps();
     PrintTotal();
+    if (running_) runner_->End(global_step_);
   } catch (const OutputError& error) {
     running_ = true;  // nothing was wrong with the request, and the result file may still be read
     record_.state = ExitState::kFailed;

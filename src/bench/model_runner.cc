@@ -8,6 +8,7 @@
 #include "bench/later.h"
 #include "bench/loop.h"
 #include "bench/strategy.h"
+#include "bench/train_dir.h"
 #include "bench/train_graph.h"
 #include "muster/graph_export.h"
 #include "muster/session.h"
@@ -45,7 +46,26 @@ class ModelRunner final : public StepRunner {
     return prepared;
   }
 
+  // What is staged is made from the restored values.
+  int64_t Resume() override {
+    if (!params_.train_dir) return 0;
+    train_dir_ = std::make_unique<TrainDir>(params_, derived_, *built_, *session_);
+    const int64_t steps = train_dir_->Restore();
+    if (steps > 0 && !built_->prefill.empty()) session_->Prepare({}, {}, built_->prefill)->Run();
+    session_->set_step(steps);
+    return steps;
+  }
+
+  void AfterStep(const StepInput& input, const StepResult& result) override {
+    if (train_dir_ != nullptr) train_dir_->AfterStep(input, result);
+  }
+
+  void End(int64_t steps) override {
+    if (train_dir_ != nullptr) train_dir_->End(steps);
+  }
+
   StepResult RunStep(const StepInput& input) override {
+    if (train_dir_ != nullptr) train_dir_->BeforeStep(input);
     const int64_t step = session_->step();
     const std::vector<Tensor> feeds = {Tensor::Scalar<float>(input.learning_rate)};
     const std::vector<Tensor> results = input.timeline != nullptr ? runner_->RunTraced(feeds, input.timeline) : runner_->Run(feeds);
@@ -85,6 +105,7 @@ class ModelRunner final : public StepRunner {
   std::unique_ptr<TrainGraph> built_;
   std::unique_ptr<Session> session_;
   std::unique_ptr<Runner> runner_;
+  std::unique_ptr<TrainDir> train_dir_;  // before the session goes
   int64_t last_step_ = 0;
 };
 

@@ -28,6 +28,7 @@ struct StepInput {
   int64_t global_step = 0;
   float learning_rate = 0;
   Timeline* timeline = nullptr;  // unless null: gets a span for each operation of the step
+  int64_t timed_step = 0;  // number of the timed step, from 1; 0 in the warm-up
 };
 
 // What a step gave. The times are parts of the step as the engine measured them (StepTimes in muster/plan_stats.h); their sum
@@ -42,7 +43,8 @@ struct StepResult {
   double update_seconds = 0;
 };
 
-// The engine as the benchmark loop sees it. All calls come from one thread, in the order construct, Prepare, RunStep*.
+// The engine as the benchmark loop sees it. All calls come from one thread, in the order construct, Prepare, Resume,
+// (RunStep, AfterStep)*, End.
 // Errors are thrown as Error. A request that cannot fit memory throws from Prepare with code ResourceExhausted and
 // says which batch size would fit.
 class StepRunner {
@@ -58,6 +60,13 @@ class StepRunner {
 
   // The graph with the device of each operation, for --graph_file: a GraphDef, binary or as text.
   virtual std::string GraphDef(bool as_text) = 0;
+
+  // After Prepare, with --train_dir: goes on from the newest checkpoint there. Returns the steps that it had done; 0: none.
+  virtual int64_t Resume() { return 0; }
+  // After a step that counts and whose loss was finite (or that does not matter): a checkpoint or a summary may be due.
+  virtual void AfterStep(const StepInput& /*input*/, const StepResult& /*result*/) {}
+  // After the last step, "steps" in all with those that were resumed from: the last checkpoint.
+  virtual void End(int64_t /*steps*/) {}
 
   // After a step whose loss was not finite: where the first value that is not finite appears when that step is run
   // again, as a sentence for the error message ("the output of v/fc/MatMul (MatMul) holds -inf"); "" if that cannot be

@@ -39,6 +39,7 @@ namespace {
 // What else could be taken, if anything.
 std::string Advice(const std::string& folder, const std::string& broken, const std::string& flag) try {
   const std::optional<std::string> intact = NewestIntactCheckpoint(folder, broken);
+  if (intact && flag.empty()) return fmt::format("; the newest intact checkpoint is {}", *intact);
   if (intact) return fmt::format("; the newest intact checkpoint is {}: --{}={}", *intact, flag, *intact);
   return "; there is no other intact checkpoint in the folder";
 } catch (const Error&) {

@@ -30,15 +30,15 @@ class Checkpointer {
   void AfterStep(int64_t step);
   // At the end, unless the last step has one. Waits until everything is written.
   void End(int64_t step);
-
- private:
+  // Now, whether one is due or not.
   void Save(int64_t step);
 
+ private:
   Saver& saver_;
   Session& session_;
   const CheckpointOptions options_;
   const Clock& clock_;
-  int64_t saved_step_ = 0;
+  int64_t saved_step_ = 0;  // of the newest checkpoint
   double saved_at_ = 0;
 };
 
@@ -55,7 +55,7 @@ class CheckpointHook : public Hook {
 };
 
 // Restores the newest checkpoint of a folder, or "path" if it is not empty. Returns the path; "" if the folder has none. If the
-// checkpoint is damaged the error also names the newest one that is intact, and "flag" to choose it with.
+// checkpoint is damaged the error also names the newest one that is intact, and "flag" to choose it with (if not empty).
 std::string RestoreNewest(Saver& saver, Session& session, const std::string& folder, const std::string& path, const std::string& flag);
 
 }  // namespace muster::train

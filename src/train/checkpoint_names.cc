@@ -15,6 +15,11 @@ size_t PrefixLength(std::string_view name) {
   return end < name.size() && name[end] == '/' ? end + 1 : 0;
 }
 
+// Inputs that are kept, and what --staged_vars carries from one step to the next.
+bool IsOfOneRun(const std::string& name) {
+  return name.find("gpu_cached_inputs") != std::string::npos || name.starts_with("staged/") || name.starts_with("delayed_gradients/");
+}
+
 SavedVariable Saved(const VariableInfo& info, bool copies_are_equal) {
   std::string name = CheckpointName(info.name);
   if (name.find('/') == std::string::npos && name.find("_power") != std::string::npos) name = std::string(kSharedState) + name;
@@ -36,7 +41,7 @@ std::string CheckpointName(const std::string& name) { return name.starts_with("c
 std::vector<SavedVariable> CheckpointVariables(const Graph& graph, bool copies_are_equal) {
   std::vector<SavedVariable> variables;
   for (const VariableInfo& info : graph.variables())
-    if (info.name.find("gpu_cached_inputs") == std::string::npos) variables.push_back(Saved(info, copies_are_equal));
+    if (!IsOfOneRun(info.name)) variables.push_back(Saved(info, copies_are_equal));
   return variables;
 }
 

@@ -11,7 +11,7 @@ namespace muster::train {
 // command and mode built the graph, so that each can go on with the other's checkpoints:
 //   "cg/conv0/biases", as "muster train" has it          → "v/cg/conv0/biases"
 //   "beta1_power", state that all variables share         → "append_apply_gradient_ops/beta1_power"
-// Synthetic images ("gpu_cached_inputs"), which are no state, are left out. Where the mode keeps several copies that are always
+// Synthetic images ("gpu_cached_inputs") and staged values, which each run makes anew, are left out. Where the mode keeps several copies that are always
 // equal ("replicated": v0/…, v1/…), the first is saved and all are restored; "independent" copies are all saved.
 // A checkpoint of another mode is understood: "v/…" and "v0/…" stand for each other.
 // The name that a model's variable has in checkpoints and in event files.

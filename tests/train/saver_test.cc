@@ -171,7 +171,7 @@ TEST_F(SaverTest, TheNewestWhoseFilesAreThereIsTheLatest) {
 
 // Killed between removing the only old checkpoint and listing the new one.
 TEST_F(SaverTest, ANewCheckpointThatNobodyListedYetIsFoundIfItIsTheOnlyOne) {
-  Saver saver(&model_.graph, {.max_to_keep = 1});
+  Saver saver(&model_.graph, SaverOptions{.max_to_keep = 1});
   SaveAt(saver, 1);
   const std::string state = ReadFile(Folder() + "/checkpoint");
   SaveAt(saver, 2);

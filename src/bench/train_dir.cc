@@ -1,0 +1,107 @@
+#include "bench/train_dir.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "base/file.h"
+#include "muster/graph_export.h"
+#include "muster/variables.h"
+#include "train/checkpoint_names.h"
+
+namespace muster::bench {
+namespace {
+
+SaverOptions SaverOptionsOf(const BenchParams& params) {
+  return {.max_to_keep = static_cast<int>(std::clamp<int64_t>(params.max_ckpts_to_keep, 0, 1 << 30))};
+}
+
+}  // namespace
+
+TrainDir::TrainDir(const BenchParams& params, const Derived& derived, const TrainGraph& graph, Session& session)
+    : params_(params),
+      derived_(derived),
+      graph_(graph),
+      session_(session),
+      saver_(graph.graph.get(), train::CheckpointVariables(*graph.graph, params.variable_update == "replicated"), SaverOptionsOf(params)),
+      by_time_(saver_, session, {*params.train_dir, 0, static_cast<double>(params.save_model_secs)}, clock_) {
+  if (params_.forward_only) return;
+  CreateWritableFolder(*params_.train_dir);
+  WriteFileAtomically(*params_.train_dir + "/graph.pbtxt", GraphToGraphDefText(*graph_.graph));
+  if (params_.summary_verbosity < 1 || params_.save_summaries_steps < 1) return;
+  summaries_.emplace(*params_.train_dir, *graph_.graph);
+  if (params_.summary_verbosity < 2) return;
+  std::vector<Output> outputs;
+  const Tower& tower = graph_.towers.towers.back();  // the peer shows the last one's
+  for (size_t i = 0; i < tower.variables.size(); ++i) {
+    if (!tower.gradients[i].is_valid()) continue;
+    watched_.push_back(tower.variables[i]);
+    outputs.push_back(tower.gradients[i]);
+  }
+  compute_gradients_ = session_.Prepare({}, outputs);
+}
+
+int64_t TrainDir::Restore() {
+  const std::string restored = train::RestoreNewest(saver_, session_, *params_.train_dir, "", "");
+  const int64_t steps = restored.empty() ? 0 : session_.step();
+  by_time_.Begin(steps);
+  summarised_at_ = clock_.Seconds();
+  summarised_step_ = steps;
+  return steps;
+}
+
+bool TrainDir::IsSummarised(const StepInput& input) const {
+  return summaries_ && input.timed_step > 0 && input.timed_step % params_.save_summaries_steps == 0;
+}
+
+void TrainDir::BeforeStep(const StepInput& input) {
+  if (compute_gradients_ == nullptr || !IsSummarised(input)) return;
+  const int64_t step = session_.step();
+  gradients_ = compute_gradients_->Run();
+  session_.set_step(step);
+}
+
+void TrainDir::AfterStep(const StepInput& input, const StepResult& result) {
+  if (params_.forward_only) return;
+  const int64_t done = input.global_step + 1;
+  const int64_t every = params_.save_model_steps.value_or(0);
+  if (every > 0 && input.timed_step > 0 && input.timed_step % every == 0) by_time_.Save(done);
+  else by_time_.AfterStep(done);
+  if (IsSummarised(input)) WriteSummary(input, result);
+}
+
+// The peer's scalars carry the numbers that TensorFlow adds to names that are taken.
+void TrainDir::WriteSummary(const StepInput& input, const StepResult& result) {
+  const int64_t step = input.global_step + 1;
+  const double now = clock_.Seconds();
+  std::vector<std::pair<std::string, double>> values = {
+      {"global_step/sec", static_cast<double>(step - summarised_step_) / std::max(now - summarised_at_, 1e-9)},
+      {fmt::format("learning_rate_{}", derived_.num_devices), static_cast<double>(input.learning_rate)},
+      {params_.loss_type_to_report, result.loss}};
+  if (params_.print_training_accuracy) {
+    values.emplace_back("top_1_accuracy", result.top_1_accuracy);
+    values.emplace_back("top_5_accuracy", result.top_5_accuracy);
+  }
+  summaries_->Scalars(step, values);
+  if (compute_gradients_ != nullptr) WriteHistograms(step);
+  summaries_->Flush();
+  summarised_at_ = now;
+  summarised_step_ = step;
+}
+
+void TrainDir::WriteHistograms(int64_t step) {
+  summaries_->LogGradients(step, gradients_);
+  if (params_.summary_verbosity < 3) return;
+  for (size_t i = 0; i < watched_.size(); ++i)
+    summaries_->Histogram(step, VariableName(*graph_.graph, watched_[i]) + "/gradients", gradients_[i]);
+  for (const Variable& variable : TrainableVariables(*graph_.graph))
+    summaries_->Histogram(step, VariableName(*graph_.graph, variable) + "_1", session_.ReadVariable(variable.ref));
+}
+
+void TrainDir::End(int64_t steps) {
+  if (!params_.forward_only) by_time_.End(steps);
+  saver_.Wait();
+  if (summaries_) summaries_->Close();
+}
+
+}  // namespace muster::bench

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "bench/step_runner.h"
+#include "bench/train_graph.h"
+#include "muster/saver.h"
+#include "muster/session.h"
+#include "train/checkpoint_hook.h"
+#include "train/summary_writer.h"
+
+namespace muster::bench {
+
+// What a benchmark does with --train_dir: goes on from the newest checkpoint there, writes checkpoints every --save_model_steps timed
+// steps, every --save_model_secs and at the end, and event files every --save_summaries_steps timed steps, under
+// tf_cnn_benchmarks' names. A forward-only run only reads. For one thread; everything handed in must outlive it.
+class TrainDir {
+ public:
+  // Makes the folder, and in it graph.pbtxt.
+  TrainDir(const BenchParams& params, const Derived& derived, const TrainGraph& graph, Session& session);
+
+  // After the variables have their first values. Returns the steps that the checkpoint had done; 0: there is none.
+  int64_t Restore();
+  // In front of a step: if its summary wants gradients, computes them apart, which changes nothing.
+  void BeforeStep(const StepInput& input);
+  void AfterStep(const StepInput& input, const StepResult& result);
+  // At the end, after "steps" steps in all.
+  void End(int64_t steps);
+
+ private:
+  bool IsSummarised(const StepInput& input) const;
+  void WriteSummary(const StepInput& input, const StepResult& result);
+  void WriteHistograms(int64_t step);
+
+  const BenchParams& params_;
+  const Derived& derived_;
+  const TrainGraph& graph_;
+  Session& session_;
+  train::ProcessClock clock_;
+  Saver saver_;
+  train::Checkpointer by_time_;
+
+  std::optional<train::SummaryWriter> summaries_;
+  std::unique_ptr<Runner> compute_gradients_;  // null: not wanted
+  std::vector<Variable> watched_;              // variables of the gradients
+  std::vector<Tensor> gradients_;              // of the last step that was summarised
+  double summarised_at_ = 0;
+  int64_t summarised_step_ = 0;
+};
+
+}  // namespace muster::bench

@@ -1,0 +1,148 @@
+// --train_dir as tf_cnn_benchmarks has it: what is in the folder, what variables and curves are called, where a run goes on.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "data/format/event_file.h"
+#include "tests/contract/run_program.h"
+#include "tests/testing/golden.h"
+
+namespace muster {
+namespace {
+
+using nlohmann::json;
+using testing::Finished;
+
+// The flags of a recorded command, for ours.
+std::vector<std::string> Words(const std::string& command) {
+  std::vector<std::string> words = {"bench"};
+  std::istringstream stream(command);
+  std::string word;
+  stream >> word;
+  while (stream >> word) words.push_back(word);
+  return words;
+}
+
+std::vector<std::string> FilesOf(const std::string& folder) {
+  std::vector<std::string> names;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    std::string name = entry.path().filename().string();
+    if (name.starts_with("events.out.tfevents.")) name = "events.out.tfevents.<time>.<host>";
+    names.push_back(name);
+  }
+  std::ranges::sort(names);
+  return names;
+}
+
+// Kind by tag, of every event file of a folder.
+std::map<std::string, std::string> TagsOf(const std::string& folder) {
+  std::map<std::string, std::string> tags;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    if (!entry.path().filename().string().starts_with("events.")) continue;
+    data::EventFileReader reader(entry.path().string());
+    while (const std::optional<data::Event> event = reader.Next())
+      for (const data::SummaryValue& value : event->values)
+        tags[value.tag] = std::holds_alternative<float>(value.value) ? "simple_value" : "histo";
+  }
+  return tags;
+}
+
+class CheckpointContract : public ::testing::TestWithParam<const char*> {};
+
+TEST_P(CheckpointContract, FilesVariablesAndTagsAreThoseOfTheRecordedRun) {
+  const json table = testing::GoldenJson("cnn_benchmarks/checkpoint_names.json");
+  const json& recorded = table[GetParam()];
+  const testing::TemporaryFolder folder;
+  const Finished run = testing::RunProgram(Words(recorded["command"]), folder.path());
+  ASSERT_EQ(run.exit_code, 0) << run.err;
+  const std::string train_dir = "names_" + std::string(GetParam());
+  EXPECT_EQ(json(FilesOf(folder.path() + "/" + train_dir)), recorded["files"]);
+
+  const Finished list = testing::RunProgram({"checkpoint", "list", train_dir, "--json"}, folder.path());
+  json variables = json::array();
+  const json listed = json::parse(list.out);
+  for (const json& tensor : listed["tensors"]) variables.push_back({tensor["name"], tensor["dtype"], tensor["shape"]});
+  EXPECT_EQ(variables, recorded["variables"]);
+  EXPECT_EQ(json(TagsOf(folder.path() + "/" + train_dir)), recorded["summary_tags"]);
+}
+
+INSTANTIATE_TEST_SUITE_P(Modes, CheckpointContract, ::testing::Values("parameter_server", "replicated_2", "independent_2", "momentum", "adam", "rmsprop"));
+
+std::vector<std::string> TimedSteps(const std::string& out) {
+  std::vector<std::string> steps;
+  for (const std::string& line : testing::Lines(out))
+    if (line.find("\timages/sec: ") != std::string::npos) steps.push_back(line.substr(0, line.find('\t')));
+  return steps;
+}
+
+// The recorded pair of runs; warm-up steps are trained and count, so 20 and 10 are 30, and 40 asks for 10 more behind another 10.
+TEST(Resume, GoesOnWhereTheRunBeforeEnded) {
+  const json commands = testing::GoldenJson("cnn_benchmarks/commands.json");
+  const testing::TemporaryFolder folder;
+  const Finished first = testing::RunProgram(Words(commands["train_with_checkpoint"]["command"]), folder.path());
+  ASSERT_EQ(first.exit_code, 0) << first.err;
+  EXPECT_EQ(TimedSteps(first.out), (std::vector<std::string>{"1", "10", "20"}));
+  const std::vector<std::string> files = FilesOf(folder.path() + "/train");
+  for (const char* file : {"checkpoint", "graph.pbtxt", "model.ckpt-20.index", "model.ckpt-30.index", "model.ckpt-30.meta"})
+    EXPECT_TRUE(std::ranges::count(files, file) == 1) << file;
+
+  const Finished second = testing::RunProgram(Words(commands["resume"]["command"]), folder.path());
+  ASSERT_EQ(second.exit_code, 0) << second.err;
+  EXPECT_EQ(TimedSteps(second.out), (std::vector<std::string>{"1", "10"}));
+  EXPECT_TRUE(std::filesystem::exists(folder.path() + "/train/model.ckpt-50.index"));
+}
+
+// The rule of the peer's own test: every 2 steps, keep 3, 20 steps.
+TEST(Resume, OnlyTheNewestCheckpointsStay) {
+  const testing::TemporaryFolder folder;
+  const Finished run = testing::RunProgram({"bench", "--device=cpu", "--model=trivial", "--data_name=cifar10", "--batch_size=4", "--num_batches=20", "--num_warmup_batches=0",
+                                            "--train_dir=t", "--save_model_steps=2", "--max_ckpts_to_keep=3"},
+                                           folder.path());
+  ASSERT_EQ(run.exit_code, 0) << run.err;
+  std::vector<std::string> indexes;
+  for (const std::string& file : FilesOf(folder.path() + "/t"))
+    if (file.ends_with(".index")) indexes.push_back(file);
+  EXPECT_EQ(indexes, (std::vector<std::string>{"model.ckpt-16.index", "model.ckpt-18.index", "model.ckpt-20.index"}));
+}
+
+// Two runs of 6 steps equal one of 12, whatever the mode (the warm-up of the second run is training too).
+TEST(Resume, AResumedRunHasTheBitsOfAnUnbrokenOne) {
+  for (const char* mode : {"parameter_server", "replicated"}) {
+    SCOPED_TRACE(mode);
+    const testing::TemporaryFolder folder;
+    const auto bench = [&](const std::string& train_dir, int steps) {
+      const Finished run = testing::RunProgram({"bench", "--device=cpu", "--data_format=NHWC", "--model=lenet", "--batch_size=4", "--num_gpus=2", "--num_warmup_batches=0",
+                                                "--optimizer=momentum", std::string("--variable_update=") + mode, "--local_parameter_device=cpu",
+                                                "--init_learning_rate=0.001", "--train_dir=" + train_dir, "--num_batches=" + std::to_string(steps)},
+                                               folder.path());
+      ASSERT_EQ(run.exit_code, 0) << run.err;
+    };
+    bench("whole", 12);
+    bench("parts", 6);
+    bench("parts", 12);
+    const Finished compared = testing::RunProgram({"checkpoint", "compare", "whole/model.ckpt-12", "parts/model.ckpt-12"}, folder.path());
+    EXPECT_EQ(compared.exit_code, 0) << compared.out << compared.err;
+  }
+}
+
+// Names differ between the modes ("v/…", "v0/…"); Muster reads either.
+TEST(Resume, ACheckpointOfOneModeIsUnderstoodByAnother) {
+  const testing::TemporaryFolder folder;
+  int steps = 0;
+  for (const char* mode : {"parameter_server", "replicated", "independent", "parameter_server"}) {
+    steps += 2;
+    const Finished run = testing::RunProgram({"bench", "--device=cpu", "--data_format=NHWC", "--model=trivial", "--data_name=cifar10", "--batch_size=4", "--num_gpus=2",
+                                              "--num_warmup_batches=0", std::string("--variable_update=") + mode, "--local_parameter_device=cpu", "--train_dir=t",
+                                              "--num_batches=" + std::to_string(steps)},
+                                             folder.path());
+    ASSERT_EQ(run.exit_code, 0) << mode << ": " << run.err;
+    EXPECT_TRUE(std::filesystem::exists(folder.path() + "/t/model.ckpt-" + std::to_string(steps) + ".index")) << mode;
+  }
+}
+
+}  // namespace
+}  // namespace muster
