@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "base/file.h"
+#include "base/output_file.h"
 #include "muster/graph_export.h"
 #include "muster/variables.h"
 #include "train/checkpoint_names.h"
@@ -27,6 +28,7 @@ TrainDir::TrainDir(const BenchParams& params, const Derived& derived, const Trai
       by_time_(saver_, session, {*params.train_dir, 0, static_cast<double>(params.save_model_secs)}, clock_) {
   if (params_.forward_only) return;
   CreateWritableFolder(*params_.train_dir);
+  RemoveAbandonedFiles(*params_.train_dir, "graph.pbtxt");
   WriteFileAtomically(*params_.train_dir + "/graph.pbtxt", GraphToGraphDefText(*graph_.graph));
   if (params_.summary_verbosity < 1 || params_.save_summaries_steps < 1) return;
   summaries_.emplace(*params_.train_dir, *graph_.graph);

@@ -1,10 +1,14 @@
 // --train_dir as tf_cnn_benchmarks has it: what is in the folder, what variables and curves are called, where a run goes on.
 #include <gtest/gtest.h>
 
+#include <signal.h>
+
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <random>
 #include <sstream>
 
 #include "data/format/event_file.h"
@@ -127,6 +131,34 @@ TEST(Resume, AResumedRunHasTheBitsOfAnUnbrokenOne) {
     const Finished compared = testing::RunProgram({"checkpoint", "compare", "whole/model.ckpt-12", "parts/model.ckpt-12"}, folder.path());
     EXPECT_EQ(compared.exit_code, 0) << compared.out << compared.err;
   }
+}
+
+// kill -9 at moments that nobody chose, with a checkpoint at every step; MUSTER_KILLS sets how often. Whatever is in the folder
+// afterwards is whole, the next run goes on, and the end is that of a run that nobody disturbed.
+TEST(Resume, KilledAtAnyMomentItGoesOnAndNoCheckpointIsTorn) {
+  const char* wanted = std::getenv("MUSTER_KILLS");
+  const int kills = wanted != nullptr ? std::atoi(wanted) : 6;
+  const testing::TemporaryFolder folder;
+  const auto words = [](const std::string& train_dir) {
+    return std::vector<std::string>{"bench", "--device=cpu", "--data_format=NHWC", "--model=lenet", "--batch_size=2", "--num_warmup_batches=0", "--optimizer=momentum",
+                                    "--init_learning_rate=0.001", "--save_model_steps=1", "--max_ckpts_to_keep=2", "--num_batches=60", "--train_dir=" + train_dir};
+  };
+  ASSERT_EQ(testing::RunProgram(words("whole"), folder.path()).exit_code, 0);
+  std::mt19937 random(7);
+  for (int i = 0; i < kills; ++i) {
+    int polls_left = std::uniform_int_distribution<int>(0, 40)(random);
+    testing::RunProgram(words("parts"), folder.path(), 300, [&](const std::string&, int pid) {
+      if (polls_left-- == 0) ::kill(pid, SIGKILL);
+    });
+    if (!std::filesystem::exists(folder.path() + "/parts/checkpoint")) continue;
+    const Finished verify = testing::RunProgram({"checkpoint", "verify", "parts"}, folder.path());
+    EXPECT_EQ(verify.exit_code, 0) << verify.out << verify.err;
+  }
+  const Finished last = testing::RunProgram(words("parts"), folder.path());
+  EXPECT_EQ(last.exit_code, 0) << last.err;
+  const Finished compared = testing::RunProgram({"checkpoint", "compare", "whole/model.ckpt-60", "parts/model.ckpt-60"}, folder.path());
+  EXPECT_EQ(compared.exit_code, 0) << compared.out << compared.err;
+  for (const std::string& file : FilesOf(folder.path() + "/parts")) EXPECT_EQ(file.find(".tmp"), std::string::npos) << file;
 }
 
 // Names differ between the modes ("v/…", "v0/…"); Muster reads either.
