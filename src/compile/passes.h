@@ -23,6 +23,9 @@ void FuseBias(CompileGraph& graph, const CompileRequest& request);
 void FuseBatchNorm(CompileGraph& graph, const CompileRequest& request);
 // fuse_weight_decay.cc: an update whose gradient is grad + decay * variable takes the decay as an input.
 void FuseWeightDecay(CompileGraph& graph);
+// fuse_gradient_update.cc: an update by plain gradient descent whose gradient is a matrix product is made tile by tile, and
+// the gradient never written.
+void FuseGradientUpdate(CompileGraph& graph, const CompileRequest& request);
 // partition.cc: _Send and _Recv on every edge between devices, once per value and destination.
 std::vector<ChannelSpec> Partitioning(CompileGraph& graph);
 // layout.cc: layouts of variables and opaque values; _Reorder where producer and consumer differ.

@@ -55,6 +55,8 @@ Plan Compile(const CompileRequest& request) {
     dump("fuse_batch_norm", graph);
     FuseWeightDecay(graph);
     dump("fuse_weight_decay", graph);
+    FuseGradientUpdate(graph, request);
+    dump("fuse_gradient_update", graph);
   }
   std::vector<ChannelSpec> channels = Partitioning(graph);
   dump("partition", graph);

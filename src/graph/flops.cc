@@ -67,6 +67,8 @@ int64_t MultiplyAdds(const Node& node, const std::vector<Shape>& inputs) {
     case OpKind::kMatMul:
     case OpKind::k_FusedMatMul:
       return MatMulMultiplyAdds(node, inputs[0]);
+    case OpKind::k_MatMulApplyGradientDescent:  // (var, alpha, x, dy)
+      return inputs[2][0] * OutputElements(node);
     case OpKind::kConv2D:
     case OpKind::k_FusedConv2D:
     case OpKind::kDepthwiseConv2dNative:

@@ -118,6 +118,9 @@ void AddCompilerOps(const Scope& scope) {
   scope.AddNode(OpKind::k_FusedConv2DBackpropFilter, {x, y}, gradient);
   const Output m = Placeholder(scope, DType::kFloat32, Shape{4, 4});
   scope.AddOp(OpKind::k_FusedMatMul, {m, m, bias}, MatMulAttrs{.activation = Activation::kRelu});
+  const Variable weights = ops::MakeVariable(scope, "weights", ops::Fill(scope, DType::kFloat32, Shape{4, 4}, 1));
+  const Output rate = ops::Scalar(scope, 0.5f);
+  scope.AddNode(OpKind::k_MatMulApplyGradientDescent, {weights, rate, m, m, rate}, ApplyAttrs{.has_weight_decay = true});
   const BatchNormAttrs norm{.activation = Activation::kRelu, .has_side_input = true};
   const NodeId bn = scope.AddNode(OpKind::k_FusedBatchNormEx, {y, bias, bias, bias, bias, y}, norm);
   scope.AddNode(OpKind::k_FusedBatchNormGradEx, {y, y, bias, {bn, 3}, {bn, 4}, bias, {bn, 0}}, norm);

@@ -18,10 +18,12 @@ std::vector<KernelRow> CpuRows() {
       {kDepthwiseConv2dNativeBackpropFilter, f32, PrepareConv, ConvLayout},
       {k_FusedConv2D, f32, PrepareConv, ConvLayout},
       {k_FusedConv2DBackpropFilter, f32, PrepareConv, ConvLayout},
-      {k_Reorder, f32, PrepareReorder},
       // matmul.cc
       {kMatMul, f32, PrepareMatMul, MatMulLayout},
       {k_FusedMatMul, f32, PrepareMatMul, MatMulLayout},
+      // dense.cc
+      {k_MatMulApplyGradientDescent, f32, PrepareMatMulApply, MatMulApplyLayout},
+      {k_Reorder, f32, PrepareAnyReorder},
       // batch_norm.cc
       {kFusedBatchNorm, f32, PrepareBatchNorm},
       {kFusedBatchNormGrad, f32, PrepareBatchNormGrad},

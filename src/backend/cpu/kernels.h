@@ -14,6 +14,11 @@ PreparedKernel PrepareReorder(const KernelRequest& request, const DeviceCaps& ca
 LayoutWish MatMulLayout(const KernelRequest& request, const DeviceCaps& caps);
 PreparedKernel PrepareMatMul(const KernelRequest& request, const DeviceCaps& caps);
 
+// dense.cc
+PreparedKernel PrepareMatMulApply(const KernelRequest& request, const DeviceCaps& caps);
+LayoutWish MatMulApplyLayout(const KernelRequest& request, const DeviceCaps& caps);
+PreparedKernel PrepareAnyReorder(const KernelRequest& request, const DeviceCaps& caps);
+
 // batch_norm.cc
 PreparedKernel PrepareBatchNorm(const KernelRequest& request, const DeviceCaps& caps);
 PreparedKernel PrepareBatchNormGrad(const KernelRequest& request, const DeviceCaps& caps);

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "backend/cpu/dense.h"
 #include "backend/cpu/kernels.h"
 #include "backend/cpu/matvec_simd.h"
 #include "backend/cpu/parallel.h"
@@ -104,46 +105,26 @@ PreparedKernel PrepareEmpty(const MatMulProblem& p) {
   })};
 }
 
-// The product as a pass of a dense layer: y = x w, dx = dy w^T, or dw = x^T dy.
-struct DensePass {
-  onednn::ConvKind kind;
-  onednn::DenseProblem problem;
-};
-DensePass DenseOf(const MatMulProblem& p) {
-  using enum onednn::ConvKind;
-  if (p.transpose_b) return {kBackwardData, {p.dtype, p.m, p.n, p.k, false, false}};
-  if (p.transpose_a) return {kBackwardFilter, {p.dtype, p.k, p.m, p.n, false, false}};
-  return {kForward, {p.dtype, p.m, p.k, p.n, p.bias, p.relu}};
-}
-
-PreparedKernel PrepareDense(const MatMulProblem& p, const Layout& weights, int threads) {
-  const DensePass dense = DenseOf(p);
-  onednn::Primitive primitive = onednn::MakeDense(dense.kind, dense.problem, weights, threads);
-  if (p.bias) return PrimitiveKernel(std::move(primitive), {In(0), In(1), In(2), Out(0)});
-  return PrimitiveKernel(std::move(primitive), {In(0), In(1), Out(0)});
-}
-
-// Weights of this size and more live in oneDNN's form: measured 10 to 30 % faster over the three passes.
-constexpr int64_t kDenseWeights = 1 << 16;
-
 }  // namespace
 
-LayoutWish MatMulLayout(const KernelRequest& r, const DeviceCaps& caps) {
+// The weights, or their gradient, are in the form of dense layers; all three passes want it.
+LayoutWish MatMulLayout(const KernelRequest& r, const DeviceCaps&) {
   LayoutWish wish{std::vector<Layout>(r.inputs.size()), std::vector<Layout>(1), true};
   const MatMulProblem p = ProblemOf(r);
-  if (IsMatrixVector(p) || p.m * p.k * p.n == 0 || (p.transpose_a && (p.transpose_b || p.bias))) return wish;
-  if (p.transpose_b && p.bias) return wish;
-  const DensePass dense = DenseOf(p);
-  if (dense.problem.in * dense.problem.out < kDenseWeights) return wish;
-  const Layout layout = onednn::ChooseDense(dense.problem, caps.threads);
-  (dense.kind == onednn::ConvKind::kBackwardFilter ? wish.outputs[0] : wish.inputs[1]) = layout;
+  if (IsMatrixVector(p) || p.m * p.k * p.n == 0) return wish;
+  if (p.transpose_a) {
+    if (!p.transpose_b && !p.bias) wish.outputs[0] = DenseLayout(p.dtype, p.m, p.n);
+  } else if (p.transpose_b) {
+    if (!p.bias) wish.inputs[1] = DenseLayout(p.dtype, p.n, p.k);
+  } else {
+    wish.inputs[1] = DenseLayout(p.dtype, p.k, p.n);
+  }
   return wish;
 }
 
 PreparedKernel PrepareMatMul(const KernelRequest& r, const DeviceCaps& caps) {
   const MatMulProblem p = ProblemOf(r);
-  if (!r.inputs[1].layout.is_plain()) return PrepareDense(p, r.inputs[1].layout, caps.threads);
-  if (!r.outputs[0].layout.is_plain()) return PrepareDense(p, r.outputs[0].layout, caps.threads);
+  if (IsDense(r.inputs[1].layout) || IsDense(r.outputs[0].layout)) return PrepareDense(r, caps);
   if (p.m * p.k * p.n == 0) return PrepareEmpty(p);
   if (IsMatrixVector(p)) return PrepareMatrixVector(p, caps.threads);
   if (p.bias) return PrimitiveKernel(MakeMatMul(p, caps.threads), {In(0), In(1), In(2), Out(0)});

@@ -62,6 +62,21 @@ PreparedKernel PrepareMatMul(const KernelRequest& request, const DeviceCaps&) {
   return {MakeKernel(launch), kProductWorkspaceBytes, {}};
 }
 
+// var -= alpha * (x^T dy + decay * var); inputs var, alpha, x, dy[, decay].
+template <typename T>
+PreparedKernel PrepareMatMulApply(const KernelRequest& request, const DeviceCaps&) {
+  const bool decays = request.attr<ApplyAttrs>().has_weight_decay;
+  const Shape x = request.in(2), var = request.in(0);
+  auto launch = [=](const LaunchArgs& args) {
+    T* gradient = reinterpret_cast<T*>(static_cast<char*>(args.workspace) + kProductWorkspaceBytes);
+    Multiply<T>(View(args.in<T>(2), x[1], true), View(args.in<T>(3), var[1], false), nullptr, Activation::kNone, var[0], var[1],
+                x[0], args.workspace, gradient);
+    const T alpha = *args.in<T>(1), decay = decays ? *args.in<T>(4) : T{0};
+    for (int64_t i = 0; i < var.num_elements(); ++i) args.ref<T>(0)[i] -= alpha * (gradient[i] + decay * args.ref<T>(0)[i]);
+  };
+  return {MakeKernel(launch), kProductWorkspaceBytes + var.num_elements() * static_cast<int64_t>(sizeof(T)), {}};
+}
+
 // A tensor seen as [rows, channels].
 struct ChannelRows {
   int64_t rows, channels;
@@ -107,6 +122,8 @@ std::vector<KernelRow> ReferenceMatMulRows() {
       {OpKind::kMatMul, DType::kFloat64, PrepareMatMul<double>},
       {OpKind::k_FusedMatMul, DType::kFloat32, PrepareMatMul<float>},
       {OpKind::k_FusedMatMul, DType::kFloat64, PrepareMatMul<double>},
+      {OpKind::k_MatMulApplyGradientDescent, DType::kFloat32, PrepareMatMulApply<float>},
+      {OpKind::k_MatMulApplyGradientDescent, DType::kFloat64, PrepareMatMulApply<double>},
       {OpKind::kBiasAdd, DType::kFloat32, PrepareBiasAdd<float>},
       {OpKind::kBiasAdd, DType::kFloat64, PrepareBiasAdd<double>},
       {OpKind::kBiasAddGrad, DType::kFloat32, PrepareBiasAddGrad<float>},

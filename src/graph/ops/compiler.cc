@@ -1,7 +1,10 @@
 // Operations that only the compiler makes: fusions, copies, layout changes and channel ends.
 
+#include <fmt/format.h>
+
 #include "base/check.h"
 #include "graph/op_def.h"
+#include "muster/error.h"
 
 namespace muster {
 namespace {
@@ -30,6 +33,16 @@ std::vector<TensorDesc> FusedBatchNormGradShape(const ShapeContext& c) {
   return outputs;
 }
 
+// var, alpha, x, dy[, weight_decay]: var -= alpha * (x^T dy + weight_decay * var)
+std::vector<TensorDesc> MatMulApplyShape(const ShapeContext& c) {
+  const size_t count = c.attr<ApplyAttrs>().has_weight_decay ? 5 : 4;
+  if (c.inputs.size() != count) throw InvalidArgument(fmt::format("takes {} inputs, got {}", count, c.inputs.size()));
+  const Shape &var = c.shape(0), &x = c.shape(2), &dy = c.shape(3);
+  if (x.rank() != 2 || dy.rank() != 2 || x[0] != dy[0] || var != Shape{x[1], dy[1]})
+    throw InvalidArgument(fmt::format("x {} and dy {} do not give the gradient of {}", x.ToString(), dy.ToString(), var.ToString()));
+  return {c.inputs[0]};
+}
+
 std::vector<TensorDesc> SameAsInput(const ShapeContext& c) { return {c.inputs[0]}; }
 std::vector<TensorDesc> Nothing(const ShapeContext&) { return {}; }
 std::vector<TensorDesc> ReceivedShape(const ShapeContext& c) { return {c.attr<ChannelAttrs>().desc}; }
@@ -38,6 +51,8 @@ constexpr OpDef kCompilerOps[] = {
     {.kind = OpKind::k_FusedConv2D, .min_inputs = 3, .max_inputs = 3, .shape_rule = FusedConvShape},
     {.kind = OpKind::k_FusedConv2DBackpropFilter, .min_inputs = 2, .max_inputs = 2, .shape_rule = FusedFilterGradShape},
     {.kind = OpKind::k_FusedMatMul, .min_inputs = 3, .max_inputs = 3, .shape_rule = FusedMatMulShape},
+    {.kind = OpKind::k_MatMulApplyGradientDescent, .min_inputs = 4, .max_inputs = 5, .shape_rule = MatMulApplyShape, .num_refs = 1,
+     .is_stateful = true},
     {.kind = OpKind::k_FusedBatchNormEx, .min_inputs = 5, .max_inputs = 6, .shape_rule = FusedBatchNormShape},
     {.kind = OpKind::k_FusedBatchNormGradEx, .min_inputs = 7, .max_inputs = 7, .shape_rule = FusedBatchNormGradShape},
     {.kind = OpKind::k_Snapshot, .min_inputs = 1, .max_inputs = 1, .shape_rule = SameAsInput},

@@ -17,10 +17,28 @@ void AddMatMulCases(OpCases* cases) {
       }
 }
 
+// Layers that the CPU backend takes in a form of its own, of sizes that fit its tiles and that do not; the last two stay plain.
+void AddLayerCases(OpCases* cases) {
+  struct Size {
+    int64_t batch, in, out;
+  };
+  for (const Size& s : {Size{32, 512, 144}, {2, 1100, 65}, {5, 333, 200}, {37, 150, 1001}, {131, 700, 97}, {7, 40, 30}, {1, 5, 3}}) {
+    const Tensor x = Random({s.batch, s.in}), dy = Random({s.batch, s.out}), w = Random({s.in, s.out});
+    Add(cases, OpKind::kMatMul, MatMulAttrs{}, {x, w});
+    Add(cases, OpKind::kMatMul, MatMulAttrs{.transpose_b = true}, {dy, w});
+    Add(cases, OpKind::kMatMul, MatMulAttrs{.transpose_a = true}, {x, dy});
+    for (Activation activation : {Activation::kNone, Activation::kRelu})
+      Add(cases, OpKind::k_FusedMatMul, MatMulAttrs{.activation = activation}, {x, w, Random({s.out})});
+    Add(cases, OpKind::k_MatMulApplyGradientDescent, ApplyAttrs{}, {w, Tensor::Scalar(0.1f), x, dy});
+    Add(cases, OpKind::k_MatMulApplyGradientDescent, ApplyAttrs{.has_weight_decay = true}, {w, Tensor::Scalar(0.1f), x, dy, Tensor::Scalar(0.01f)});
+  }
+}
+
 }  // namespace
 
 void AddDenseCases(OpCases* cases) {
   AddMatMulCases(cases);
+  AddLayerCases(cases);
   for (const Shape& shape : {Shape{4, 5}, Shape{128, 1000}, Shape{2, 3, 4, 5}, Shape{2, 7, 7, 64}}) {
     Add(cases, OpKind::kBiasAdd, BiasAddAttrs{}, {Random(shape), Random({shape[shape.rank() - 1]})});
     Add(cases, OpKind::kBiasAddGrad, BiasAddAttrs{}, {Random(shape)});

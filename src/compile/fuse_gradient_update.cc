@@ -1,0 +1,64 @@
+#include "compile/passes.h"
+#include "compile/update_ops.h"
+#include "graph/op_def.h"
+
+namespace muster {
+namespace {
+
+class GradientUpdateFuser {
+ public:
+  GradientUpdateFuser(CompileGraph& graph, const CompileRequest& request) : graph_(graph), request_(request), uses_(graph.Uses()) {}
+
+  void Run() {
+    const int size = graph_.size();
+    for (NodeId id = 0; id < size; ++id)
+      if (graph_.is_live(id) && graph_.node(id).kind == OpKind::kApplyGradientDescent) Fuse(id);
+    graph_.RemoveUnused();
+  }
+
+ private:
+  // Whether a value is the memory of a variable that an update writes: it could be read too late.
+  bool IsUpdated(Output value) const {
+    const NodeId variable = graph_.VariableBehind(value);
+    if (variable == kNoNode) return false;
+    for (const Use& use : uses_[static_cast<size_t>(variable)][0])
+      if (use.input < GetOpDef(graph_.node(use.node).kind).num_refs) return true;
+    return false;
+  }
+
+  // Whether the node is x^T dy, read by the update alone.
+  bool IsGradient(NodeId product, NodeId update) const {
+    const Node& node = graph_.node(product);
+    if (node.kind != OpKind::kMatMul || node.attr<MatMulAttrs>() != MatMulAttrs{.transpose_a = true}) return false;
+    return uses_[static_cast<size_t>(product)][0].size() == 1 && !graph_.IsFetched({product, 0}) && node.control_inputs.empty() &&
+           graph_.device(product) == graph_.device(update) && !IsUpdated(node.inputs[0]) && !IsUpdated(node.inputs[1]);
+  }
+
+  bool IsSupported(NodeId update) const {
+    const CompileDevice& device = request_.devices[static_cast<size_t>(graph_.device(update))];
+    return device.kernels->Find(OpKind::k_MatMulApplyGradientDescent, graph_.node(update).outputs[0].dtype) != nullptr;
+  }
+
+  void Fuse(NodeId update) {
+    const Node old = graph_.node(update);
+    const NodeId product = old.inputs[static_cast<size_t>(GradientInputOf(old.kind))].node;
+    if (!IsGradient(product, update) || !IsSupported(update)) return;
+    const Node& gradient = graph_.node(product);
+    std::vector<Output> inputs{old.inputs[0], old.inputs[1], gradient.inputs[0], gradient.inputs[1]};
+    if (old.attr<ApplyAttrs>().has_weight_decay) inputs.push_back(old.inputs.back());
+    const NodeId fused = graph_.Add(OpKind::k_MatMulApplyGradientDescent, old.name, std::move(inputs), old.attrs, update);
+    graph_.mutable_node(fused).control_inputs = old.control_inputs;
+    graph_.ReplaceUses({update, 0}, {fused, 0});
+    graph_.ReplaceMembers({update, product}, fused);
+  }
+
+  CompileGraph& graph_;
+  const CompileRequest& request_;
+  const std::vector<std::vector<std::vector<Use>>> uses_;  // before this pass
+};
+
+}  // namespace
+
+void FuseGradientUpdate(CompileGraph& graph, const CompileRequest& request) { GradientUpdateFuser(graph, request).Run(); }
+
+}  // namespace muster
