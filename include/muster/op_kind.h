@@ -38,7 +38,8 @@ namespace muster {
   X(ApplyAdagrad) X(ApplyAdadelta) X(ApplyFtrl) X(ApplyProximalGradientDescent)                                       \
   /* made by the compiler */                                                                                          \
   X(_FusedConv2D) X(_FusedConv2DBackpropFilter) X(_FusedMatMul) X(_MatMulApplyGradientDescent)                        \
-  X(_FusedBatchNormEx) X(_FusedBatchNormGradEx) X(_Snapshot) X(_Reorder) X(_Send) X(_Recv)
+  X(_FusedBatchNormEx) X(_FusedBatchNormGradEx) X(_MaxPoolReluGrad)                                                   \
+  X(_Snapshot) X(_Reorder) X(_Send) X(_Recv)
 
 enum class OpKind : uint16_t {
 #define MUSTER_OP_ENUM(name) k##name,

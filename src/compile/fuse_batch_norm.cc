@@ -84,12 +84,26 @@ class BatchNormFuser {
     // A side input of the forward pass took part in the mask, so the mask cannot be found again from x alone.
     attrs.has_side_input = mask_is_shared || forward.attr<BatchNormAttrs>().has_side_input;
     // Without a side input kernels find the mask from x. So y need not be kept for them: offset stands in its place.
-    std::vector<Output> inputs{graph_.node(relu_grad).inputs[0], grad.inputs[1], grad.inputs[2], grad.inputs[3], grad.inputs[4],
+    const Output dy = graph_.node(relu_grad).inputs[0];
+    std::vector<Output> inputs{dy, grad.inputs[1], grad.inputs[2], grad.inputs[3], grad.inputs[4],
                                forward.inputs[2], attrs.has_side_input ? y : forward.inputs[2]};
+    std::vector<NodeId> members{norm_grad, relu_grad};
+    if (IsSumOfTwo(dy, relu_grad)) {
+      const Node& sum = graph_.node(dy.node);
+      inputs[0] = sum.inputs[0];
+      inputs.push_back(sum.inputs[1]);
+      members.push_back(dy.node);
+    }
     const NodeId made = graph_.Add(OpKind::k_FusedBatchNormGradEx, grad.name, std::move(inputs), attrs, norm_grad);
     for (int i = 0; i < 3; ++i) graph_.ReplaceUses({norm_grad, i}, {made, i});
     if (mask_is_shared) graph_.ReplaceUses({relu_grad, 0}, {made, 3});
-    graph_.ReplaceMembers({norm_grad, relu_grad}, made);
+    graph_.ReplaceMembers(members, made);
+  }
+
+  // The gradient of an output that two read, as in a residual network: added up on the way as well.
+  bool IsSumOfTwo(Output dy, NodeId reader) const {
+    const Node& sum = graph_.node(dy.node);
+    return sum.kind == OpKind::kAddN && sum.inputs.size() == 2 && HasOnlyReader(dy, reader) && graph_.MayFuse({reader, dy.node});
   }
 
   CompileGraph& graph_;

@@ -21,6 +21,8 @@ void ShareCommonSubexpressions(CompileGraph& graph);
 void FuseBias(CompileGraph& graph, const CompileRequest& request);
 // fuse_batch_norm.cc: batch norm with Relu and a residual sum, forward and backward.
 void FuseBatchNorm(CompileGraph& graph, const CompileRequest& request);
+// fuse_max_pool.cc: the gradient of a max pool with that of the ReLU in front of it.
+void FuseMaxPool(CompileGraph& graph, const CompileRequest& request);
 // fuse_weight_decay.cc: an update whose gradient is grad + decay * variable takes the decay as an input.
 void FuseWeightDecay(CompileGraph& graph);
 // fuse_gradient_update.cc: an update by plain gradient descent whose gradient is a matrix product is made tile by tile, and

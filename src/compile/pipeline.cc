@@ -53,6 +53,8 @@ Plan Compile(const CompileRequest& request) {
     dump("fuse_bias", graph);
     FuseBatchNorm(graph, request);
     dump("fuse_batch_norm", graph);
+    FuseMaxPool(graph, request);
+    dump("fuse_max_pool", graph);
     FuseWeightDecay(graph);
     dump("fuse_weight_decay", graph);
     FuseGradientUpdate(graph, request);

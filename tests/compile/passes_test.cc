@@ -156,6 +156,55 @@ TEST_F(Passes, WeightDecayIsOfTheValueBeforeEitherUpdate) {
   EXPECT_EQ(session.ReadVariable(v).data<float>()[0], 4);  // 1 + 4 - 1 * 1
 }
 
+// A dense layer y = x w and an update of w by plain gradient descent, with and without something that must keep them apart.
+class GradientUpdates : public Passes {
+ protected:
+  static constexpr int64_t kBatch = 3, kIn = 320, kOut = 208;  // large enough for a form of its own
+  Variable w_ = ops::MakeVariable(root_, "w", ops::Const(root_, Ramp({kIn, kOut}, -1, 0.0001F)));
+  Output x_ = Constant(Ramp({kBatch, kIn}, -0.5F, 0.001F));
+  Output loss_ = ops::Sum(root_, ops::Square(root_, ops::MatMul(root_, x_, w_)));
+  Output rate_ = ops::Scalar<float>(root_, 0.0001F);
+
+  // Both backends after one step with "fetches"; how many fused updates the fast one has.
+  int FusedAndEqual(const std::vector<Output>& fetches, NodeId update) {
+    Session fused(&graph_), plain(&graph_, {.backend = "reference", .optimize = false});
+    const auto runner = fused.Prepare({}, fetches, {update});
+    fused.Initialize();
+    plain.Initialize();
+    runner->Run();
+    plain.Run({}, fetches, {update});
+    const auto a = Values(fused.ReadVariable(w_)), b = Values(plain.ReadVariable(w_));
+    for (size_t i = 0; i < a.size(); ++i) EXPECT_NEAR(a[i], b[i], 1e-5) << i;
+    const auto& steps = runner->stats().steps_by_op;
+    const auto it = steps.find("_MatMulApplyGradientDescent");
+    return it == steps.end() ? 0 : it->second;
+  }
+};
+
+TEST_F(GradientUpdates, ADenseGradientIsAppliedAsItIsMade) {
+  const Output gradient = Gradients(root_, loss_, {w_})[0];
+  EXPECT_EQ(FusedAndEqual({loss_}, ops::ApplyGradientDescent(root_, w_, rate_, gradient)), 1);
+}
+
+TEST_F(GradientUpdates, WithWeightDecayToo) {
+  const Output decayed = ops::Add(root_, loss_, ops::Mul(root_, ops::L2Loss(root_, w_), ops::Scalar<float>(root_, 0.5F)));
+  const Output gradient = Gradients(root_, decayed, {w_})[0];
+  EXPECT_EQ(FusedAndEqual({decayed}, ops::ApplyGradientDescent(root_, w_, rate_, gradient)), 1);
+}
+
+TEST_F(GradientUpdates, AFetchedGradientIsWritten) {
+  const Output gradient = Gradients(root_, loss_, {w_})[0];
+  EXPECT_EQ(FusedAndEqual({gradient}, ops::ApplyGradientDescent(root_, w_, rate_, gradient)), 0);
+}
+
+TEST_F(GradientUpdates, FactorsThatAreUpdatedThemselvesAreReadBefore) {
+  Variable u = ops::MakeVariable(root_, "u", ops::Const(root_, Ramp({kBatch, kIn}, -0.5F, 0.001F)));
+  const Output loss = ops::Sum(root_, ops::Square(root_, ops::MatMul(root_, u, w_)));
+  const auto gradients = Gradients(root_, loss, {u, w_});
+  const NodeId both = ops::Group(root_, {ops::ApplyGradientDescent(root_, u, rate_, gradients[0]), ops::ApplyGradientDescent(root_, w_, rate_, gradients[1])});
+  EXPECT_EQ(FusedAndEqual({}, both), 0);
+}
+
 TEST_F(Passes, ThreeDimensionsHaveNoNCHW) {
   Output x = Constant(Ramp({2, 3, 5})), bias = Constant(Ramp({3}));
   EXPECT_THROW(ops::BiasAdd(root_, x, bias, DataFormat::kNCHW), Error);

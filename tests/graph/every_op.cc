@@ -124,6 +124,9 @@ void AddCompilerOps(const Scope& scope) {
   const BatchNormAttrs norm{.activation = Activation::kRelu, .has_side_input = true};
   const NodeId bn = scope.AddNode(OpKind::k_FusedBatchNormEx, {y, bias, bias, bias, bias, y}, norm);
   scope.AddNode(OpKind::k_FusedBatchNormGradEx, {y, y, bias, {bn, 3}, {bn, 4}, bias, {bn, 0}}, norm);
+  const PoolAttrs pool{.ksize = {2, 2}, .strides = {2, 2}};
+  const Output pooled = ops::MaxPool(scope, x, pool);
+  scope.AddOp(OpKind::k_MaxPoolReluGrad, {x, pooled, pooled}, pool);
   scope.AddNode(OpKind::k_Send, {scope.AddOp(OpKind::k_Snapshot, {x})}, ChannelAttrs{3, {}});
   scope.AddOp(OpKind::k_Reorder, {x});
   scope.AddOp(OpKind::k_Recv, {}, ChannelAttrs{4, {DType::kFloat32, Shape{7}, {}}});

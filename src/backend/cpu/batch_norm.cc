@@ -154,11 +154,11 @@ class ForwardKernel final : public BatchNormKernel {
   const bool is_redone_;
 };
 
-// inputs dy, x, scale, reserve_mean, reserve_inv_std[, offset, y]; outputs dx, dscale, doffset[, dside].
+// inputs dy, x, scale, reserve_mean, reserve_inv_std[, offset, y[, dy2]]; outputs dx, dscale, doffset[, dside].
 class BackwardKernel final : public BatchNormKernel {
  public:
   BackwardKernel(const KernelRequest& r, int threads)
-      : BatchNormKernel(r, r.in(1), 2, threads), fused_(r.kind == OpKind::k_FusedBatchNormGradEx) {}
+      : BatchNormKernel(r, r.in(1), 2, threads), fused_(r.kind == OpKind::k_FusedBatchNormGradEx), has_two_(r.inputs.size() > 7) {}
 
   void Launch(const LaunchArgs& a) override {
     const BatchNormScratch scratch(plan_, a.workspace);
@@ -177,21 +177,22 @@ class BackwardKernel final : public BatchNormKernel {
  private:
   BatchNormBackwardArgs Bind(const LaunchArgs& a, const BatchNormScratch& scratch) const {
     const auto table = [&](Table t) { return scratch.table(plan_, t); };
-    BatchNormBackwardArgs b{.dy = a.in<float>(0), .x = a.in<float>(1), .y = fused_ ? a.in<float>(6) : nullptr,
+    BatchNormBackwardArgs b{.dy = a.in<float>(0), .dy2 = has_two_ ? a.in<float>(7) : nullptr, .x = a.in<float>(1), .y = fused_ ? a.in<float>(6) : nullptr,
                             .mask = ReluMask::kNone, .mean = table(kMean), .factor = table(kFactor),
                             .offset = table(kOffset), .slope = table(kSlope), .bias = table(kBias), .masked_dy = nullptr,
                             .dx = a.out<float>(0), .stream = streams_};
     // Without a side input the output follows from x, which is read anyway.
     if (fused_ && attrs_.activation == Activation::kRelu)
       b.mask = attrs_.has_side_input ? ReluMask::kFromOutput : ReluMask::kRecomputed;
-    if (fused_ && attrs_.has_side_input && !(b.mask == ReluMask::kNone && a.outputs[3] == a.inputs[0]))
+    if (fused_ && attrs_.has_side_input && !(b.mask == ReluMask::kNone && !has_two_ && a.outputs[3] == a.inputs[0]))
       b.masked_dy = a.out<float>(3);
-    if (b.dx == b.dy || b.dx == b.x || b.dx == b.y) b.stream = false;  // in place: its lines are in the cache already
+    if (b.dx == b.dy || b.dx == b.dy2 || b.dx == b.x || b.dx == b.y) b.stream = false;  // in place: its lines are in the cache already
     return b;
   }
 
   static BatchNormBackwardArgs Shifted(BatchNormBackwardArgs b, int64_t at, int64_t c) {
     b.dy += at, b.x += at;
+    if (b.dy2 != nullptr) b.dy2 += at;
     if (b.dx != nullptr) b.dx += at;
     if (b.y != nullptr) b.y += at;
     if (b.masked_dy != nullptr) b.masked_dy += at;
@@ -225,12 +226,13 @@ class BackwardKernel final : public BatchNormKernel {
     BatchNormBackwardArgs b = Shifted(whole, plan_.row(chunk) * plan_.channels + c, c);
     if (b.masked_dy != nullptr) {  // written by the first pass
       b.dy = b.masked_dy;
+      b.dy2 = nullptr;
       b.mask = ReluMask::kNone;
     }
     simd_.gradient_input(plan_.tile(chunk, c), b);
   }
 
-  const bool fused_;
+  const bool fused_, has_two_;
 };
 
 template <typename K>
@@ -250,8 +252,11 @@ PreparedKernel PrepareBatchNorm(const KernelRequest& r, const DeviceCaps& caps) 
 PreparedKernel PrepareBatchNormGrad(const KernelRequest& r, const DeviceCaps& caps) {
   std::vector<std::pair<int, int>> in_place;
   // The gradient of the side input takes dy's place, so that dx, written later, may take that of x or y.
+  const bool has_two = r.inputs.size() > 7;
   if (AttrsOf(r).has_side_input) in_place.push_back({3, 0});
+  if (AttrsOf(r).has_side_input && has_two) in_place.push_back({3, 7});
   in_place.push_back({0, 0});
+  if (has_two) in_place.push_back({0, 7});
   in_place.push_back({0, 1});
   return Prepared(std::make_unique<BackwardKernel>(r, caps.threads), std::move(in_place));
 }

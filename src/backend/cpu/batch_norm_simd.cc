@@ -103,15 +103,16 @@ HWY_INLINE Channels LoadChannels(F32 d, const BatchNormBackwardArgs& a, int64_t 
 
 // dy where the forward pass let its value through. "centred" is x - mean; the recomputed output is bit-equal to the forward
 // pass' own, since it takes the same operations.
-template <ReluMask kMask>
+template <ReluMask kMask, bool kTwo>
 HWY_INLINE VF32 MaskedGradient(F32 d, const BatchNormBackwardArgs& a, const Channels& ch, VF32 centred, int64_t at, size_t part) {
-  const VF32 dy = LoadPart(d, a.dy + at, part);
+  VF32 dy = LoadPart(d, a.dy + at, part);
+  if (kTwo) dy = hn::Add(dy, LoadPart(d, a.dy2 + at, part));
   if (kMask == ReluMask::kNone) return dy;
   const VF32 y = kMask == ReluMask::kFromOutput ? LoadPart(d, a.y + at, part) : hn::MulAdd(centred, ch.factor, ch.offset);
   return hn::IfThenElseZero(hn::Gt(y, hn::Zero(d)), dy);
 }
 
-template <ReluMask kMask, bool kWrite, int kRows>
+template <ReluMask kMask, bool kTwo, bool kWrite, int kRows>
 HWY_INLINE void GradientSumsOfRows(F32 d, const BatchNormBackwardArgs& a, int64_t row, const BatchNormTile& t, float* sum,
                                    float* product) {
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
@@ -123,7 +124,7 @@ HWY_INLINE void GradientSumsOfRows(F32 d, const BatchNormBackwardArgs& a, int64_
       const int64_t at = (row + r) * t.stride + c;
       // Masked lanes read x as 0 but dy as 0 too, so they add nothing.
       const VF32 centred = hn::Sub(LoadPart(d, a.x + at, part), ch.mean);
-      const VF32 g = MaskedGradient<kMask>(d, a, ch, centred, at, part);
+      const VF32 g = MaskedGradient<kMask, kTwo>(d, a, ch, centred, at, part);
       if (kWrite) StorePart(g, d, a.masked_dy + at, part);
       total = hn::Add(total, g);
       products = hn::MulAdd(g, centred, products);
@@ -133,18 +134,22 @@ HWY_INLINE void GradientSumsOfRows(F32 d, const BatchNormBackwardArgs& a, int64_
   }
 }
 
-template <ReluMask kMask, bool kWrite>
+template <ReluMask kMask, bool kTwo, bool kWrite>
 void GradientSumsAs(const BatchNormTile& t, const BatchNormBackwardArgs& a, float* sum, float* product) {
   constexpr int kRows = 4;
   const F32 d;
   int64_t r = 0;
-  for (; r + kRows <= t.rows; r += kRows) GradientSumsOfRows<kMask, kWrite, kRows>(d, a, r, t, sum, product);
-  for (; r < t.rows; ++r) GradientSumsOfRows<kMask, kWrite, 1>(d, a, r, t, sum, product);
+  for (; r + kRows <= t.rows; r += kRows) GradientSumsOfRows<kMask, kTwo, kWrite, kRows>(d, a, r, t, sum, product);
+  for (; r < t.rows; ++r) GradientSumsOfRows<kMask, kTwo, kWrite, 1>(d, a, r, t, sum, product);
 }
 
 template <ReluMask kMask>
 void GradientSumsMasked(const BatchNormTile& t, const BatchNormBackwardArgs& a, float* sum, float* product) {
-  a.masked_dy != nullptr ? GradientSumsAs<kMask, true>(t, a, sum, product) : GradientSumsAs<kMask, false>(t, a, sum, product);
+  if (a.dy2 != nullptr) {
+    a.masked_dy != nullptr ? GradientSumsAs<kMask, true, true>(t, a, sum, product) : GradientSumsAs<kMask, true, false>(t, a, sum, product);
+  } else {
+    a.masked_dy != nullptr ? GradientSumsAs<kMask, false, true>(t, a, sum, product) : GradientSumsAs<kMask, false, false>(t, a, sum, product);
+  }
 }
 
 void GradientSums(const BatchNormTile& t, const BatchNormBackwardArgs& a, float* sum, float* product) {
@@ -155,7 +160,7 @@ void GradientSums(const BatchNormTile& t, const BatchNormBackwardArgs& a, float*
   }
 }
 
-template <ReluMask kMask, bool kStream, int kRows>
+template <ReluMask kMask, bool kTwo, bool kStream, int kRows>
 HWY_INLINE void GradientInputOfRows(F32 d, const BatchNormBackwardArgs& a, int64_t row, const BatchNormTile& t) {
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
   for (int64_t c = 0; c < t.channels; c += lanes) {
@@ -165,7 +170,7 @@ HWY_INLINE void GradientInputOfRows(F32 d, const BatchNormBackwardArgs& a, int64
     for (int r = 0; r < kRows; ++r) {
       const int64_t at = (row + r) * t.stride + c;
       const VF32 centred = hn::Sub(LoadPart(d, a.x + at, part), ch.mean);
-      const VF32 g = MaskedGradient<kMask>(d, a, ch, centred, at, part);
+      const VF32 g = MaskedGradient<kMask, kTwo>(d, a, ch, centred, at, part);
       const VF32 dx = hn::MulSub(g, ch.factor, hn::MulAdd(centred, slope, bias));
       if (kStream) {
         hn::Stream(dx, d, a.dx + at);
@@ -176,24 +181,30 @@ HWY_INLINE void GradientInputOfRows(F32 d, const BatchNormBackwardArgs& a, int64
   }
 }
 
-template <ReluMask kMask, bool kStream>
+template <ReluMask kMask, bool kTwo, bool kStream>
 void GradientInputAs(const BatchNormTile& t, const BatchNormBackwardArgs& a) {
   constexpr int kRows = 4;
   const F32 d;
   int64_t r = 0;
-  for (; r + kRows <= t.rows; r += kRows) GradientInputOfRows<kMask, kStream, kRows>(d, a, r, t);
-  for (; r < t.rows; ++r) GradientInputOfRows<kMask, kStream, 1>(d, a, r, t);
+  for (; r + kRows <= t.rows; r += kRows) GradientInputOfRows<kMask, kTwo, kStream, kRows>(d, a, r, t);
+  for (; r < t.rows; ++r) GradientInputOfRows<kMask, kTwo, kStream, 1>(d, a, r, t);
   if (kStream) hwy::FlushStream();
+}
+
+template <ReluMask kMask>
+void GradientInputMasked(const BatchNormTile& t, const BatchNormBackwardArgs& a) {
+  if (a.dy2 != nullptr) {
+    a.stream ? GradientInputAs<kMask, true, true>(t, a) : GradientInputAs<kMask, true, false>(t, a);
+  } else {
+    a.stream ? GradientInputAs<kMask, false, true>(t, a) : GradientInputAs<kMask, false, false>(t, a);
+  }
 }
 
 void GradientInput(const BatchNormTile& t, const BatchNormBackwardArgs& a) {
   switch (a.mask) {
-    case ReluMask::kNone:
-      return a.stream ? GradientInputAs<ReluMask::kNone, true>(t, a) : GradientInputAs<ReluMask::kNone, false>(t, a);
-    case ReluMask::kFromOutput:
-      return a.stream ? GradientInputAs<ReluMask::kFromOutput, true>(t, a) : GradientInputAs<ReluMask::kFromOutput, false>(t, a);
-    case ReluMask::kRecomputed:
-      return a.stream ? GradientInputAs<ReluMask::kRecomputed, true>(t, a) : GradientInputAs<ReluMask::kRecomputed, false>(t, a);
+    case ReluMask::kNone: return GradientInputMasked<ReluMask::kNone>(t, a);
+    case ReluMask::kFromOutput: return GradientInputMasked<ReluMask::kFromOutput>(t, a);
+    case ReluMask::kRecomputed: return GradientInputMasked<ReluMask::kRecomputed>(t, a);
   }
 }
 

@@ -29,6 +29,7 @@ enum class ReluMask { kNone, kFromOutput, kRecomputed };
 
 struct BatchNormBackwardArgs {
   const float* dy;
+  const float* dy2;     // added to dy; nullptr: none
   const float* x;
   const float* y;       // for ReluMask::kFromOutput
   ReluMask mask;
@@ -46,7 +47,7 @@ struct BatchNormSimd {
   void (*normalise)(const BatchNormTile&, const BatchNormForwardArgs&);
   // sum[c] += g, product[c] += g * (x - mean); writes masked_dy if it is given. At most kRowsPerSum rows.
   void (*gradient_sums)(const BatchNormTile&, const BatchNormBackwardArgs&, float* sum, float* product);
-  // Writes dx. With masked_dy given, dy is expected to be masked already.
+  // Writes dx. With masked_dy given, dy is expected to be masked already, and dy2 to be in it.
   void (*gradient_input)(const BatchNormTile&, const BatchNormBackwardArgs&);
 };
 

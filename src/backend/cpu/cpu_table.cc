@@ -71,6 +71,7 @@ std::vector<KernelRow> CpuRows() {
       // pool.cc, lrn.cc
       {kMaxPool, f32, PreparePool},
       {kMaxPoolGrad, f32, PreparePool},
+      {k_MaxPoolReluGrad, f32, PreparePool},
       {kAvgPool, f32, PreparePool},
       {kAvgPoolGrad, f32, PreparePool},
       {kLRN, f32, PrepareLrn},

@@ -19,9 +19,18 @@ constexpr int64_t kMinWeights = 1 << 16;
 // The last panel is filled up with zeros; narrower layers would be mostly that.
 constexpr int64_t kMinColumns = 64;
 
-// Panels behind each other, with rows of zeros between them: panels at distances of whole pages would compete for the same
-// places in the caches.
-int64_t RowsInPanel(int64_t in) { return (in + 63) / 64 * 64 + kDenseStrip; }
+// The rows of a panel, rounded up to whole strips and, where needed, some more: the same rows of panels at distances of whole
+// pages would compete for the same places in the caches.
+int64_t RowsInPanel(int64_t in) {
+  constexpr int64_t kPage = 4096, kApart = 6 * kDensePanel * kFloat;  // the input gradient goes through 6 rows of all panels
+  int64_t rows = (in + kDenseStrip - 1) / kDenseStrip * kDenseStrip;
+  const auto is_close = [&] {
+    const int64_t at = rows * kDensePanel * kFloat % kPage;
+    return std::min(at, kPage - at) < kApart;
+  };
+  while (is_close()) rows += kDenseStrip;
+  return rows;
+}
 
 class DensePanels final : public OpaqueFormat {
  public:
@@ -119,6 +128,13 @@ PreparedKernel PrepareInputGradient(const DensePass& pass, int64_t panel_stride)
           }), pass.shape().packed_dy() * kFloat};
 }
 
+// The rows behind the last strip: a gradient's padding is zeros, as that of any value in an opaque form.
+void ClearPadding(const DenseShape& s, const DensePlaces& places, float* dw) {
+  const int64_t begin = s.strips() * kDenseStrip * kDensePanel;
+  for (int64_t panel = 0; panel < s.panels(); ++panel)
+    std::fill(dw + panel * places.panel_stride + begin, dw + (panel + 1) * places.panel_stride, 0.0f);
+}
+
 // dw, or the weights themselves when "args" says so.
 void ComputeWeights(const DensePass& pass, const float* x, const float* dy, void* workspace, DenseWeightsArgs args) {
   float* packed_x = static_cast<float*>(workspace);
@@ -134,6 +150,7 @@ int64_t WeightsWorkspace(const DenseShape& s) { return (s.packed_x() + 16 + s.pa
 PreparedKernel PrepareFilterGradient(const DensePass& pass, const DensePlaces& places) {
   return {MakeKernel([=](const LaunchArgs& a) {
             ComputeWeights(pass, a.in<float>(0), a.in<float>(1), a.workspace, {.dw = a.out<float>(0), .places = places});
+            if (!places.is_plain) ClearPadding(pass.shape(), places, a.out<float>(0));
           }), WeightsWorkspace(pass.shape())};
 }
 

@@ -354,59 +354,6 @@ Primitive MakeMatMul(const MatMulProblem& p, int threads) {
   });
 }
 
-namespace {
-
-struct DenseDescs {
-  memory::desc x, y, plain, bias;
-  explicit DenseDescs(const DenseProblem& p)
-      : x({p.batch, p.in}, TypeOf(p.dtype), Tag::ab), y({p.batch, p.out}, TypeOf(p.dtype), Tag::ab),
-        plain({p.out, p.in}, TypeOf(p.dtype), Tag::ba) {
-    if (p.bias) bias = memory::desc({p.out}, TypeOf(p.dtype), Tag::a);
-  }
-};
-
-dnnl::inner_product_forward::primitive_desc DenseForward(const DenseProblem& p, const DenseDescs& d, const memory::desc& weights) {
-  return {Lib().engine, dnnl::prop_kind::forward_training, d.x, weights, d.bias, d.y, AttrFor(p.relu)};
-}
-
-}  // namespace
-
-Layout ChooseDense(const DenseProblem& problem, int threads) {
-  const ThreadsScope scope(threads);
-  return Guarded("choose a dense layer", [&] {
-    const DenseProblem plain{problem.dtype, problem.batch, problem.in, problem.out};
-    const DenseDescs d(plain);
-    const memory::desc any({problem.out, problem.in}, TypeOf(problem.dtype), Tag::any);
-    return LayoutOf(DenseForward(plain, d, any).weights_desc(), d.plain);
-  });
-}
-
-Primitive MakeDense(ConvKind kind, const DenseProblem& p, const Layout& layout, int threads) {
-  const ThreadsScope scope(threads);
-  return Guarded("make a dense layer", [&] {
-    const DenseDescs d(p);
-    const OneDnnFormat* format = FormatOf(layout);
-    MUSTER_CHECK(format != nullptr);
-    const memory::desc& w = format->packed();
-    if (kind == ConvKind::kForward) {
-      const auto desc = DenseForward(p, d, w);
-      std::vector<Maker::Argument> arguments = {{DNNL_ARG_SRC, d.x}, {DNNL_ARG_WEIGHTS, w}};
-      if (p.bias) arguments.push_back({DNNL_ARG_BIAS, d.bias});
-      arguments.push_back({DNNL_ARG_DST, d.y});
-      return Maker::Make(dnnl::inner_product_forward(desc), arguments, desc.scratchpad_desc(), threads);
-    }
-    const auto hint = DenseForward({p.dtype, p.batch, p.in, p.out}, DenseDescs({p.dtype, p.batch, p.in, p.out}), w);
-    if (kind == ConvKind::kBackwardData) {
-      const dnnl::inner_product_backward_data::primitive_desc desc(Lib().engine, d.x, w, d.y, hint, AttrFor(false));
-      return Maker::Make(dnnl::inner_product_backward_data(desc),
-                         {{DNNL_ARG_DIFF_DST, d.y}, {DNNL_ARG_WEIGHTS, w}, {DNNL_ARG_DIFF_SRC, d.x}}, desc.scratchpad_desc(), threads);
-    }
-    const dnnl::inner_product_backward_weights::primitive_desc desc(Lib().engine, d.x, w, d.y, hint, AttrFor(false));
-    return Maker::Make(dnnl::inner_product_backward_weights(desc),
-                       {{DNNL_ARG_SRC, d.x}, {DNNL_ARG_DIFF_DST, d.y}, {DNNL_ARG_DIFF_WEIGHTS, w}}, desc.scratchpad_desc(), threads);
-  });
-}
-
 bool IsOneDnn(const Layout& layout) { return FormatOf(layout) != nullptr; }
 
 Primitive MakeReorder(const Layout& from, const Layout& to, int threads) {

@@ -38,13 +38,6 @@ struct MatMulProblem {
   bool bias = false, relu = false;  // bias [n]
 };
 
-// A dense layer [batch,in] x [in,out] whose weights (or their gradient) are in a form of oneDNN's.
-struct DenseProblem {
-  DType dtype = DType::kFloat32;
-  int64_t batch = 0, in = 0, out = 0;
-  bool bias = false, relu = false;  // forward only; bias [out]
-};
-
 // A compiled computation. Its addresses go in the order that its maker names.
 class Primitive {
  public:
@@ -82,12 +75,7 @@ Primitive MakeConv(ConvKind kind, const ConvProblem& problem, const ConvExtras& 
 // Addresses: a, b, [bias,] c.
 Primitive MakeMatMul(const MatMulProblem& problem, int threads);
 
-// The form of the weights that the forward pass of a dense layer likes best; both backward passes take it too.
-Layout ChooseDense(const DenseProblem& problem, int threads);
-// Addresses: forward x, weights, [bias,] y; backward data dy, weights, dx; backward filter x, dy, dweights.
-Primitive MakeDense(ConvKind kind, const DenseProblem& problem, const Layout& weights, int threads);
-
-// Whether this layout is one of oneDNN's, as made by ChooseFilter or ChooseDense.
+// Whether this layout is one of oneDNN's, as made by ChooseFilter.
 bool IsOneDnn(const Layout& layout);
 
 // Copies a tensor from one layout to another, one of which at least is not plain. Addresses: from, to.

@@ -44,7 +44,8 @@ class PoolKernel final : public Kernel {
 
   void Launch(const LaunchArgs& a) override {
     switch (kind_) {
-      case OpKind::kMaxPoolGrad: return MaxGradient(a.in<float>(0), a.in<float>(2), a.out<float>(0));
+      case OpKind::kMaxPoolGrad:
+      case OpKind::k_MaxPoolReluGrad: return MaxGradient(a.in<float>(0), a.in<float>(2), a.out<float>(0));
       case OpKind::kAvgPoolGrad: return AverageGradient(a.in<float>(0), a.out<float>(0));
       default: return Forward(a.in<float>(0), a.out<float>(0));
     }
@@ -90,8 +91,10 @@ class PoolKernel final : public Kernel {
     });
   }
 
-  // Rows of dx are cleared just before the first window reaches them, while they are about to be in the cache anyway.
+  // Rows of dx are cleared just before the first window reaches them, while they are about to be in the cache anyway. Windows
+  // that do not overlap write their cells, which needs no clearing.
   void MaxGradientOf(const float* x, const float* dy, int64_t channels, float* dx) const {
+    const MaxGradientMode mode{tiles_, kind_ == OpKind::k_MaxPoolReluGrad};
     int64_t cleared = 0;
     const auto clear_to = [&](int64_t row_end) {
       for (; cleared < row_end; ++cleared)
@@ -100,11 +103,12 @@ class PoolKernel final : public Kernel {
     };
     for (int64_t oy = 0; oy < g_.h.output; ++oy) {
       const Run rows = CellsOf(g_.h, oy);
-      clear_to(rows.first + rows.count);
+      if (tiles_) cleared = rows.first + rows.count;
+      else clear_to(rows.first + rows.count);
       for (int64_t ox = 0; ox < g_.w.output; ++ox) {
         const Run columns = CellsOf(g_.w, ox);
         const int64_t at = rows.first * in_row() + columns.first * g_.channels;
-        simd_.max_gradient(Window(rows, columns), x + at, dy + oy * out_row() + ox * g_.channels, channels, dx + at);
+        simd_.max_gradient(mode, Window(rows, columns), x + at, dy + oy * out_row() + ox * g_.channels, channels, dx + at);
       }
     }
     clear_to(g_.h.input);
@@ -132,6 +136,8 @@ class PoolKernel final : public Kernel {
   const PoolGeometry g_;
   const int threads_;
   const PoolSimd& simd_ = GetPoolSimd();
+  // Whether the windows neither overlap nor leave cells out, but for rows behind the last ones.
+  const bool tiles_ = g_.h.size == g_.h.stride && g_.w.size == g_.w.stride && g_.w.output * g_.w.size - g_.w.pad_before >= g_.w.input;
   // 1/(cells of a window) is the product of these.
   const std::vector<float> row_factors_ = FactorsOf(g_.h), column_factors_ = FactorsOf(g_.w);
 };

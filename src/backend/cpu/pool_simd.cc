@@ -13,14 +13,24 @@ namespace {
 
 using I32 = hn::RebindToSigned<F32>;
 
-void Max(const PoolWindow& w, const float* x, int64_t channels, float* y) {
+// A window of a size known here, or of any size (0).
+template <int kRows, int kColumns>
+struct Cells {
+  const PoolWindow& w;
+  HWY_INLINE int64_t rows() const { return kRows > 0 ? kRows : w.rows; }
+  HWY_INLINE int64_t columns() const { return kColumns > 0 ? kColumns : w.columns; }
+};
+
+template <int kRows, int kColumns>
+void MaxAs(const PoolWindow& w, const float* x, int64_t channels, float* y) {
   const F32 d;
+  const Cells<kRows, kColumns> cells{w};
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
   for (int64_t c = 0; c < channels; c += lanes) {
     const size_t part = static_cast<size_t>(channels - c);
     VF32 best = LoadPart(d, x + c, part);
-    for (int64_t i = 0; i < w.rows; ++i)
-      for (int64_t j = 0; j < w.columns; ++j) {
+    for (int64_t i = 0; i < cells.rows(); ++i)
+      for (int64_t j = 0; j < cells.columns(); ++j) {
         const VF32 v = LoadPart(d, x + i * w.row_stride + j * w.column_stride + c, part);
         best = hn::IfThenElse(hn::Or(hn::Gt(v, best), hn::IsNaN(v)), v, best);
       }
@@ -28,31 +38,51 @@ void Max(const PoolWindow& w, const float* x, int64_t channels, float* y) {
   }
 }
 
-void MaxGradient(const PoolWindow& w, const float* x, const float* dy, int64_t channels, float* dx) {
+void Max(const PoolWindow& w, const float* x, int64_t channels, float* y) {
+  if (w.rows == 2 && w.columns == 2) return MaxAs<2, 2>(w, x, channels, y);
+  if (w.rows == 3 && w.columns == 3) return MaxAs<3, 3>(w, x, channels, y);
+  MaxAs<0, 0>(w, x, channels, y);
+}
+
+template <int kRows, int kColumns, bool kWrites>
+void MaxGradientAs(bool relu, const PoolWindow& w, const float* x, const float* dy, int64_t channels, float* dx) {
   const F32 d;
   const I32 di;
+  const Cells<kRows, kColumns> cells{w};
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
   for (int64_t c = 0; c < channels; c += lanes) {
     const size_t part = static_cast<size_t>(channels - c);
     VF32 best = LoadPart(d, x + c, part);
     auto best_cell = hn::Zero(di);
     int32_t cell = 0;
-    for (int64_t i = 0; i < w.rows; ++i)
-      for (int64_t j = 0; j < w.columns; ++j, ++cell) {
+    for (int64_t i = 0; i < cells.rows(); ++i)
+      for (int64_t j = 0; j < cells.columns(); ++j, ++cell) {
         const VF32 v = LoadPart(d, x + i * w.row_stride + j * w.column_stride + c, part);
         const auto better = hn::Or(hn::Gt(v, best), hn::And(hn::IsNaN(v), hn::Eq(best, best)));
         best = hn::IfThenElse(better, v, best);
         best_cell = hn::IfThenElse(hn::RebindMask(di, better), hn::Set(di, cell), best_cell);
       }
-    const VF32 g = LoadPart(d, dy + c, part);
+    VF32 g = LoadPart(d, dy + c, part);
+    if (relu) g = hn::IfThenElseZero(hn::Gt(best, hn::Zero(d)), g);
     cell = 0;
-    for (int64_t i = 0; i < w.rows; ++i)
-      for (int64_t j = 0; j < w.columns; ++j, ++cell) {
+    for (int64_t i = 0; i < cells.rows(); ++i)
+      for (int64_t j = 0; j < cells.columns(); ++j, ++cell) {
         float* to = dx + i * w.row_stride + j * w.column_stride + c;
-        const auto chosen = hn::RebindMask(d, hn::Eq(best_cell, hn::Set(di, cell)));
-        StorePart(hn::Add(LoadPart(d, to, part), hn::IfThenElseZero(chosen, g)), d, to, part);
+        const VF32 value = hn::IfThenElseZero(hn::RebindMask(d, hn::Eq(best_cell, hn::Set(di, cell))), g);
+        StorePart(kWrites ? value : hn::Add(LoadPart(d, to, part), value), d, to, part);
       }
   }
+}
+
+template <bool kWrites>
+void MaxGradientInto(bool relu, const PoolWindow& w, const float* x, const float* dy, int64_t channels, float* dx) {
+  if (w.rows == 2 && w.columns == 2) return MaxGradientAs<2, 2, kWrites>(relu, w, x, dy, channels, dx);
+  if (w.rows == 3 && w.columns == 3) return MaxGradientAs<3, 3, kWrites>(relu, w, x, dy, channels, dx);
+  MaxGradientAs<0, 0, kWrites>(relu, w, x, dy, channels, dx);
+}
+
+void MaxGradient(MaxGradientMode mode, const PoolWindow& w, const float* x, const float* dy, int64_t channels, float* dx) {
+  mode.writes ? MaxGradientInto<true>(mode.relu, w, x, dy, channels, dx) : MaxGradientInto<false>(mode.relu, w, x, dy, channels, dx);
 }
 
 void Average(const PoolWindow& w, const float* x, float factor, int64_t channels, float* y) {

@@ -103,8 +103,9 @@ void Forward(const BatchNorm& bn, bool has_side, bool is_redone, const LaunchArg
 }
 
 template <typename T>
-void Backward(const BatchNorm& bn, const LaunchArgs& args) {
+void Backward(const BatchNorm& bn, bool has_two, const LaunchArgs& args) {
   const T *dy = args.in<T>(0), *x = args.in<T>(1), *scale = args.in<T>(2), *mean = args.in<T>(3), *inv_std = args.in<T>(4);
+  const T* dy2 = has_two ? args.in<T>(7) : nullptr;
   // With a side input the output tells where ReLU let values through; else it follows from x, and input 6 is not read.
   const bool has_relu = bn.attrs.activation == Activation::kRelu;
   const T* y = has_relu && bn.attrs.has_side_input ? args.in<T>(6) : nullptr;
@@ -114,7 +115,7 @@ void Backward(const BatchNorm& bn, const LaunchArgs& args) {
     if (y != nullptr) passes = y[at] > 0;
     if (const int64_t c = at % bn.channels; offset != nullptr)
       passes = static_cast<T>(Normalised(x[at], static_cast<double>(mean[c]), static_cast<double>(inv_std[c]), scale[c], offset[c])) > 0;
-    return passes ? static_cast<double>(dy[at]) : 0.0;
+    return passes ? static_cast<double>(dy[at]) + (dy2 == nullptr ? 0.0 : static_cast<double>(dy2[at])) : 0.0;
   };
   double* doffset = static_cast<double*>(args.workspace);
   double* dscale = doffset + bn.channels;
@@ -154,7 +155,8 @@ PreparedKernel PrepareForward(const KernelRequest& request, const DeviceCaps&) {
 template <typename T>
 PreparedKernel PrepareBackward(const KernelRequest& request, const DeviceCaps&) {
   const BatchNorm bn = Describe(request, request.in(1));
-  return {MakeKernel([=](const LaunchArgs& args) { Backward<T>(bn, args); }), WorkspaceBytes(bn), {}};
+  const bool has_two = request.inputs.size() > 7;
+  return {MakeKernel([=](const LaunchArgs& args) { Backward<T>(bn, has_two, args); }), WorkspaceBytes(bn), {}};
 }
 
 }  // namespace

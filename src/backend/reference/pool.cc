@@ -45,16 +45,16 @@ void MaxPool(const PoolGeometry& g, const T* x, int64_t* cells, T* y) {
   });
 }
 
-// The gradient goes to the first maximum of each window.
+// The gradient goes to the first maximum of each window; with "relu" only to maxima that a ReLU in front let through.
 template <typename T>
-void MaxPoolGrad(const PoolGeometry& g, const T* x, const T* dy, int64_t* cells, T* dx) {
+void MaxPoolGrad(const PoolGeometry& g, bool relu, const T* x, const T* dy, int64_t* cells, T* dx) {
   std::fill_n(dx, g.batch * g.h.input * g.w.input * g.channels, T{0});
   ForEachWindow(g, cells, [&](const int64_t* cell, int64_t count, int64_t pixel) {
     for (int64_t c = 0; c < g.channels; ++c) {
       int64_t best = cell[0] + c;
       for (int64_t i = 1; i < count; ++i)
         if (Beats(x[cell[i] + c], x[best])) best = cell[i] + c;
-      dx[best] += dy[pixel + c];
+      if (!relu || x[best] > 0) dx[best] += dy[pixel + c];
     }
   });
 }
@@ -93,7 +93,8 @@ PreparedKernel PreparePool(const KernelRequest& request, const DeviceCaps&) {
     T* out = args.out<T>(0);
     switch (kind) {
       case OpKind::kMaxPool: MaxPool(g, args.in<T>(0), cells, out); break;
-      case OpKind::kMaxPoolGrad: MaxPoolGrad(g, args.in<T>(0), args.in<T>(2), cells, out); break;
+      case OpKind::kMaxPoolGrad:
+      case OpKind::k_MaxPoolReluGrad: MaxPoolGrad(g, kind == OpKind::k_MaxPoolReluGrad, args.in<T>(0), args.in<T>(2), cells, out); break;
       case OpKind::kAvgPool: AvgPool(g, args.in<T>(0), cells, out); break;
       default: AvgPoolGrad(g, args.in<T>(0), cells, out);
     }
@@ -105,7 +106,7 @@ PreparedKernel PreparePool(const KernelRequest& request, const DeviceCaps&) {
 
 std::vector<KernelRow> ReferencePoolRows() {
   std::vector<KernelRow> rows;
-  for (OpKind kind : {OpKind::kMaxPool, OpKind::kMaxPoolGrad, OpKind::kAvgPool, OpKind::kAvgPoolGrad}) {
+  for (OpKind kind : {OpKind::kMaxPool, OpKind::kMaxPoolGrad, OpKind::k_MaxPoolReluGrad, OpKind::kAvgPool, OpKind::kAvgPoolGrad}) {
     rows.push_back({kind, DType::kFloat32, PreparePool<float>});
     rows.push_back({kind, DType::kFloat64, PreparePool<double>});
   }

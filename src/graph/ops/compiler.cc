@@ -25,7 +25,10 @@ std::vector<TensorDesc> FusedFilterGradShape(const ShapeContext& c) {
   return outputs;
 }
 
-// dx, dscale, doffset and, with a side input, its gradient
+// ReluGrad(MaxPoolGrad(x, y, dy), x)
+std::vector<TensorDesc> MaxPoolReluGradShape(const ShapeContext& c) { return Like(OpKind::kMaxPoolGrad, c, 3); }
+
+// dx, dscale, doffset and, with a side input, its gradient. An eighth input is a second dy: the sum of both counts.
 std::vector<TensorDesc> FusedBatchNormGradShape(const ShapeContext& c) {
   auto outputs = Like(OpKind::kFusedBatchNormGrad, c, 5);
   outputs.resize(3);
@@ -54,7 +57,8 @@ constexpr OpDef kCompilerOps[] = {
     {.kind = OpKind::k_MatMulApplyGradientDescent, .min_inputs = 4, .max_inputs = 5, .shape_rule = MatMulApplyShape, .num_refs = 1,
      .is_stateful = true},
     {.kind = OpKind::k_FusedBatchNormEx, .min_inputs = 5, .max_inputs = 6, .shape_rule = FusedBatchNormShape},
-    {.kind = OpKind::k_FusedBatchNormGradEx, .min_inputs = 7, .max_inputs = 7, .shape_rule = FusedBatchNormGradShape},
+    {.kind = OpKind::k_FusedBatchNormGradEx, .min_inputs = 7, .max_inputs = 8, .shape_rule = FusedBatchNormGradShape},
+    {.kind = OpKind::k_MaxPoolReluGrad, .min_inputs = 3, .max_inputs = 3, .shape_rule = MaxPoolReluGradShape},
     {.kind = OpKind::k_Snapshot, .min_inputs = 1, .max_inputs = 1, .shape_rule = SameAsInput},
     {.kind = OpKind::k_Reorder, .min_inputs = 1, .max_inputs = 1, .shape_rule = SameAsInput},
     {.kind = OpKind::k_Send, .min_inputs = 1, .max_inputs = 1, .shape_rule = Nothing, .is_stateful = true},

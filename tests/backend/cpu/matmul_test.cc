@@ -53,6 +53,40 @@ INSTANTIATE_TEST_SUITE_P(Sizes, MatMul,
                                                           Size{1, 1, 1}, Size{128, 300, 10}, Size{17, 3, 1}),
                                           testing::Bool(), testing::Bool()));
 
+// Dense layers in the form of their own, with any number of threads.
+class DenseLayer : public testing::TestWithParam<std::array<int64_t, 3>> {
+ protected:
+  int64_t batch = GetParam()[0], in = GetParam()[1], out = GetParam()[2];
+  Tensor x = Random({batch, in}, 1), w = Random({in, out}, 2), dy = Random({batch, out}, 3), bias = Random({out}, 4);
+
+  void ExpectSameBits(OpKind kind, const Attrs& attrs, const std::vector<Tensor>& inputs, const Shape& result) const {
+    const auto one = RunKernel(kind, attrs, inputs, {F32(result)}, {.threads = 1, .use_wishes = true});
+    for (int threads : {2, 3})
+      ExpectEqualBits(one[0], RunKernel(kind, attrs, inputs, {F32(result)}, {.threads = threads, .use_wishes = true})[0]);
+  }
+};
+
+TEST_P(DenseLayer, GivesTheSameBitsWithAnyNumberOfThreads) {
+  ExpectSameBits(OpKind::k_FusedMatMul, MatMulAttrs{.activation = Activation::kRelu}, {x, w, bias}, {batch, out});
+  ExpectSameBits(OpKind::kMatMul, MatMulAttrs{.transpose_b = true}, {dy, w}, {batch, in});
+  ExpectSameBits(OpKind::kMatMul, MatMulAttrs{.transpose_a = true}, {x, dy}, {in, out});
+}
+
+TEST_P(DenseLayer, AnImageDoesNotDependOnTheOthers) {
+  if (batch < 2) GTEST_SKIP() << "a single image";
+  const auto first = [](const Tensor& t, int64_t rows) {
+    Tensor part(DType::kFloat32, {rows, t.shape()[1]});
+    std::copy_n(t.data<float>().begin(), part.data<float>().size(), part.data<float>().begin());
+    return part;
+  };
+  const RunOptions options{.use_wishes = true};
+  const Tensor y = RunKernel(OpKind::k_FusedMatMul, MatMulAttrs{}, {x, w, bias}, {F32({batch, out})}, options)[0];
+  ExpectNear(RunKernel(OpKind::k_FusedMatMul, MatMulAttrs{}, {first(x, 2), w, bias}, {F32({2, out})}, options)[0], first(y, 2), 1e-5);
+}
+
+INSTANTIATE_TEST_SUITE_P(Sizes, DenseLayer,
+                         testing::Values(Size{32, 512, 144}, Size{5, 333, 200}, Size{131, 700, 97}, Size{2, 1024, 1024}));
+
 TEST(MatMulOfNothing, IsTheBias) {
   const auto out = RunKernel(OpKind::k_FusedMatMul, MatMulAttrs{}, {Tensor(DType::kFloat32, {2, 0}), Tensor(DType::kFloat32, {0, 3}),
                        Tensor::Of<float>({3}, {1, -2, 3})}, {F32({2, 3})});

@@ -17,6 +17,7 @@ void AddBatchNorms(OpCases* cases, const Shape& shape, const BatchNormAttrs& att
   const auto fused = RunOp(ReferenceTable(), {OpKind::k_FusedBatchNormEx, attrs, inputs, ""});
   Add(cases, OpKind::k_FusedBatchNormEx, attrs, inputs);
   Add(cases, OpKind::k_FusedBatchNormGradEx, attrs, {dy, x, scale, fused[3], fused[4], offset, fused[0]});
+  Add(cases, OpKind::k_FusedBatchNormGradEx, attrs, {dy, x, scale, fused[3], fused[4], offset, fused[0], Random(shape)});
 }
 
 }  // namespace

@@ -27,6 +27,7 @@ void AddPoolCases(OpCases* cases) {
       const Tensor y = RunOp(ReferenceTable(), {OpKind::kMaxPool, size.attrs, {x}, ""})[0];
       Add(cases, OpKind::kMaxPool, size.attrs, {x});
       Add(cases, OpKind::kMaxPoolGrad, size.attrs, {x, y, Random(pooled)});
+      Add(cases, OpKind::k_MaxPoolReluGrad, size.attrs, {x, y, Random(pooled)});
       Add(cases, OpKind::kAvgPool, size.attrs, {x});
       PoolAttrs attrs = size.attrs;
       attrs.target_shape = size.x;
