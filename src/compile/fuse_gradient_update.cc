@@ -34,18 +34,25 @@ class GradientUpdateFuser {
            graph_.device(product) == graph_.device(update) && !IsUpdated(node.inputs[0]) && !IsUpdated(node.inputs[1]);
   }
 
-  bool IsSupported(NodeId update) const {
+  // Whether the device computes the fused node, and gains by it: kernels that have a form of the weights of their own wish for
+  // it where they do.
+  bool IsWanted(const std::vector<Output>& inputs, const Attrs& attrs, NodeId update) const {
     const CompileDevice& device = request_.devices[static_cast<size_t>(graph_.device(update))];
-    return device.kernels->Find(OpKind::k_MatMulApplyGradientDescent, graph_.node(update).outputs[0].dtype) != nullptr;
+    KernelRequest request{.kind = OpKind::k_MatMulApplyGradientDescent, .attrs = &attrs};
+    for (Output input : inputs) request.inputs.push_back(graph_.desc(input));
+    request.outputs = {request.inputs[0]};
+    const KernelRow* row = device.kernels->Find(request.kind, KernelDType(request));
+    return row != nullptr && (row->layout == nullptr || !row->layout(request, device.caps).inputs[0].is_plain());
   }
 
   void Fuse(NodeId update) {
     const Node old = graph_.node(update);
     const NodeId product = old.inputs[static_cast<size_t>(GradientInputOf(old.kind))].node;
-    if (!IsGradient(product, update) || !IsSupported(update)) return;
+    if (!IsGradient(product, update)) return;
     const Node& gradient = graph_.node(product);
     std::vector<Output> inputs{old.inputs[0], old.inputs[1], gradient.inputs[0], gradient.inputs[1]};
     if (old.attr<ApplyAttrs>().has_weight_decay) inputs.push_back(old.inputs.back());
+    if (!IsWanted(inputs, old.attrs, update)) return;
     const NodeId fused = graph_.Add(OpKind::k_MatMulApplyGradientDescent, old.name, std::move(inputs), old.attrs, update);
     graph_.mutable_node(fused).control_inputs = old.control_inputs;
     graph_.ReplaceUses({update, 0}, {fused, 0});
