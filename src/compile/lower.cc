@@ -14,8 +14,8 @@ namespace {
 // Builds one partition: its steps in schedule order, then where every value lives.
 class PartitionBuilder {
  public:
-  PartitionBuilder(const CompileGraph& graph, const CompileRequest& request, int device)
-      : graph_(graph), request_(request), lifetimes_(graph) {
+  PartitionBuilder(const CompileGraph& graph, const std::vector<ChannelSpec>& channels, const CompileRequest& request, int device)
+      : graph_(graph), channels_(channels), request_(request), lifetimes_(graph) {
     partition_.device_index = device;
     partition_.device = request.devices[static_cast<size_t>(device)].name;
   }
@@ -25,6 +25,7 @@ class PartitionBuilder {
       if (graph_.device(id) == partition_.device_index) AddNode(id);
     for (Output fetch : graph_.fetches)
       if (graph_.device(fetch.node) == partition_.device_index) lifetimes_.Use(fetch, static_cast<int>(partition_.steps.size()));
+    KeepWhatIsSent();
     ShareInPlace();
     PlaceGradients();
     PlaceChannels();
@@ -94,6 +95,23 @@ class PartitionBuilder {
     } catch (const Error& error) {
       throw error.Within(std::string(OpName(node.kind)) + " " + node.name);
     }
+  }
+
+  // A copy on a stream of its own may be late: what it reads keeps its memory for some steps more, so that their kernels need not
+  // wait for it.
+  void KeepWhatIsSent() {
+    constexpr int kSteps = 16;
+    const int last = static_cast<int>(partition_.steps.size()) - 1;
+    for (int s = 0; s <= last; ++s) {
+      const int channel = partition_.steps[static_cast<size_t>(s)].send_channel;
+      if (channel < 0 || !IsCopiedBesideKernels(channels_[static_cast<size_t>(channel)])) continue;
+      lifetimes_.Use(graph_.node(nodes_[static_cast<size_t>(s)]).inputs[0], std::min(s + kSteps, last));
+    }
+  }
+
+  // Ends of the channel are devices still.
+  bool IsCopiedBesideKernels(const ChannelSpec& channel) const {
+    return request_.devices[static_cast<size_t>(channel.from)].is_asynchronous || request_.devices[static_cast<size_t>(channel.to)].is_asynchronous;
   }
 
   // An output takes over the memory of an input that dies in the same step, where the kernel allows it.
@@ -201,6 +219,7 @@ class PartitionBuilder {
   }
 
   const CompileGraph& graph_;
+  const std::vector<ChannelSpec>& channels_;
   const CompileRequest& request_;
   Lifetimes lifetimes_;
   Partition partition_;
@@ -278,7 +297,7 @@ Plan Lower(CompileGraph& graph, std::vector<ChannelSpec> channels, const Compile
   std::map<int, int> partition_of;
   for (int device = 0; device < static_cast<int>(request.devices.size()); ++device) {
     if (!HasWork(graph, device, order)) continue;
-    PartitionBuilder builder(graph, request, device);
+    PartitionBuilder builder(graph, plan.channels, request, device);
     const int index = partition_of[device] = static_cast<int>(plan.partitions.size());
     plan.partitions.push_back(builder.Build(order));
     for (const Step& step : plan.partitions.back().steps)

@@ -121,6 +121,17 @@ TEST(Streams, CopiesRunBesideKernels) {
   }
 }
 
+TEST(Streams, KernelsDoNotOverwriteWhatIsJustBeingCopied) {
+  Workbench bench("/cpu:0", "/gpu:0", "/gpu:1", 2);
+  const Plan plan = bench.CompileOnce();
+  for (const Partition& p : plan.partitions) {
+    if (*p.device.type != "GPU") continue;
+    for (const Step& step : p.steps)  // so a kernel waits for what arrives only, never for a copy of its own device
+      for (int event : step.waits)
+        if (step.send_channel < 0) EXPECT_NE(plan.partitions[static_cast<size_t>(plan.events[static_cast<size_t>(event)].partition)].device, p.device) << step.name;
+  }
+}
+
 TEST(Streams, APlanOfOneDeviceHasNone) {
   Workbench bench("/gpu:0", "/gpu:0", "/gpu:0", 1);
   const Plan plan = bench.CompileOnce();
