@@ -51,7 +51,8 @@ class ModelRunner final : public StepRunner {
     if (!params_.train_dir) return 0;
     train_dir_ = std::make_unique<TrainDir>(params_, derived_, *built_, *session_);
     const int64_t steps = train_dir_->Restore();
-    if (steps > 0 && !built_->prefill.empty()) session_->Prepare({}, {}, built_->prefill)->Run();
+    if (steps == 0) return 0;
+    if (!built_->prefill.empty()) session_->Prepare({}, {}, built_->prefill)->Run();
     session_->set_step(steps);
     return steps;
   }

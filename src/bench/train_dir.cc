@@ -25,13 +25,13 @@ TrainDir::TrainDir(const BenchParams& params, const Derived& derived, const Trai
       graph_(graph),
       session_(session),
       saver_(graph.graph.get(), train::CheckpointVariables(*graph.graph, params.variable_update == "replicated"), SaverOptionsOf(params)),
-      by_time_(saver_, session, {*params.train_dir, 0, static_cast<double>(params.save_model_secs)}, clock_) {
+      checkpointer_(saver_, session, {*params.train_dir, 0, static_cast<double>(params.save_model_secs)}, clock_) {
   if (params_.forward_only) return;
   CreateWritableFolder(*params_.train_dir);
   RemoveAbandonedFiles(*params_.train_dir, "graph.pbtxt");
-  WriteFileAtomically(*params_.train_dir + "/graph.pbtxt", GraphToGraphDefText(*graph_.graph));
+  WriteFileAtomically(*params_.train_dir + "/graph.pbtxt", GraphToGraphDefText(session_.PlacedGraph()));
   if (params_.summary_verbosity < 1 || params_.save_summaries_steps < 1) return;
-  summaries_.emplace(*params_.train_dir, *graph_.graph);
+  summaries_.emplace(*params_.train_dir, session_.PlacedGraph());
   if (params_.summary_verbosity < 2) return;
   std::vector<Output> outputs;
   const Tower& tower = graph_.towers.towers.back();  // the peer shows the last one's
@@ -46,7 +46,7 @@ TrainDir::TrainDir(const BenchParams& params, const Derived& derived, const Trai
 int64_t TrainDir::Restore() {
   const std::string restored = train::RestoreNewest(saver_, session_, *params_.train_dir, "", "");
   const int64_t steps = restored.empty() ? 0 : session_.step();
-  by_time_.Begin(steps);
+  checkpointer_.Begin(steps);
   summarised_at_ = clock_.Seconds();
   summarised_step_ = steps;
   return steps;
@@ -67,8 +67,8 @@ void TrainDir::AfterStep(const StepInput& input, const StepResult& result) {
   if (params_.forward_only) return;
   const int64_t done = input.global_step + 1;
   const int64_t every = params_.save_model_steps.value_or(0);
-  if (every > 0 && input.timed_step > 0 && input.timed_step % every == 0) by_time_.Save(done);
-  else by_time_.AfterStep(done);
+  if (every > 0 && input.timed_step > 0 && input.timed_step % every == 0) checkpointer_.Save(done);
+  else checkpointer_.AfterStep(done);
   if (IsSummarised(input)) WriteSummary(input, result);
 }
 
@@ -101,7 +101,7 @@ void TrainDir::WriteHistograms(int64_t step) {
 }
 
 void TrainDir::End(int64_t steps) {
-  if (!params_.forward_only) by_time_.End(steps);
+  if (!params_.forward_only) checkpointer_.End(steps);
   saver_.Wait();
   if (summaries_) summaries_->Close();
 }

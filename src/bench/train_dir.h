@@ -40,7 +40,7 @@ class TrainDir {
   Session& session_;
   train::ProcessClock clock_;
   Saver saver_;
-  train::Checkpointer by_time_;
+  train::Checkpointer checkpointer_;
 
   std::optional<train::SummaryWriter> summaries_;
   std::unique_ptr<Runner> compute_gradients_;  // null: not wanted

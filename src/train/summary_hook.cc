@@ -5,7 +5,7 @@
 namespace muster::train {
 
 SummaryHook::SummaryHook(GraphTrainStep& step, const std::string& folder, int verbosity, int64_t every_steps)
-    : step_(step), verbosity_(verbosity), every_steps_(every_steps), writer_(folder, step.graph()) {
+    : step_(step), verbosity_(verbosity), every_steps_(every_steps), writer_(folder, step.session().PlacedGraph()) {
   if (verbosity_ >= 2) step_.WatchGradients(every_steps_);
 }
 

@@ -81,6 +81,36 @@ TEST_F(CheckpointCommandTest, ComparesValuesWithinATolerance) {
   EXPECT_THAT(Checkpoint({"compare", a, Write("c", {1, 2})}).out, HasSubstr("w: float32[3] and float32[2]\n"));
 }
 
+// Dark images are class 0, bright ones class 1; files and flags of "muster train".
+TEST_F(CheckpointCommandTest, TrainGoesOnFromTheNewestCheckpointOfItsFolder) {
+  for (const auto& [part, count] : {std::pair{"train", 40u}, std::pair{"t10k", 8u}}) {
+    std::string pixels;
+    std::vector<uint8_t> labels;
+    for (uint32_t i = 0; i < count; ++i) {
+      labels.push_back(i % 2);
+      pixels.append(64, static_cast<char>(i % 2 == 0 ? 10 + i : 200 + i));
+    }
+    folder_.Write(std::string(part) + "-images-idx3-ubyte", testing::IdxBytes(0x08, {count, 8, 8}, pixels));
+    folder_.Write(std::string(part) + "-labels-idx1-ubyte", testing::LabelBytes(labels));
+  }
+  const std::string folder = folder_.path().string();
+  const auto train = [&](std::vector<std::string> words) {
+    words.insert(words.begin(), {"train", "--dataset=idx:" + folder, "--batch_size=8", "--eval_batch_size=8", "--num_intra_threads=1", "--target_accuracy=0",
+                                 "--learning_rate_schedule=constant"});
+    ::testing::internal::CaptureStdout();
+    ::testing::internal::CaptureStderr();
+    const int exit_code = Dispatch(words);
+    return Output{exit_code, ::testing::internal::GetCapturedStdout(), ::testing::internal::GetCapturedStderr()};
+  };
+  EXPECT_EQ(train({"--num_epochs=2", "--checkpoint_dir=" + folder + "/whole"}).exit_code, kSuccess);
+  EXPECT_EQ(train({"--num_epochs=1", "--checkpoint_dir=" + folder + "/parts"}).exit_code, kSuccess);
+  const Output second = train({"--num_epochs=2", "--checkpoint_dir=" + folder + "/parts"});
+  EXPECT_THAT(second.out, HasSubstr("Going on from " + folder + "/parts/model.ckpt-5 (5 steps done)\n"));
+  EXPECT_EQ(Checkpoint({"compare", folder + "/whole/model.ckpt-10", folder + "/parts/model.ckpt-10"}).exit_code, kSuccess);
+  EXPECT_THAT(train({"--restore_from=" + folder + "/nothing"}).err, HasSubstr("nothing.index: No such file"));
+  EXPECT_THAT(train({"--save_model_steps=5"}).err, HasSubstr("--save_model_steps has no effect without --checkpoint_dir"));
+}
+
 TEST_F(CheckpointCommandTest, BadInputIsOneLine) {
   EXPECT_EQ(Checkpoint({}).exit_code, kBadInput);
   EXPECT_THAT(Checkpoint({"list"}).err, HasSubstr("expected list PATH, verify PATH or compare A B"));
