@@ -55,8 +55,7 @@ FlagTable OwnFlags() {
   specs.push_back({.name = "check_nan",
                    .type = FlagType::kBoolean,
                    .help = "stop at a loss that is not finite; unset: only with your own rate",
-                   .group = group,
-                   .important = true});
+                   .group = group});
   specs.push_back({.name = "gradient_combine",
                    .type = FlagType::kEnum,
                    .default_value = std::string("mean"),
@@ -69,8 +68,7 @@ FlagTable OwnFlags() {
                    .default_value = std::string("first_tower"),
                    .help = "whose batches move the running averages of batch norm",
                    .group = group,
-                   .enum_values = {"first_tower", "mean", "synchronised"},
-                   .important = true});
+                   .enum_values = {"first_tower", "mean", "synchronised"}});
   specs.push_back({.name = "recompute",
                    .type = FlagType::kEnum,
                    .default_value = std::string("none"),
@@ -89,8 +87,7 @@ FlagTable OwnFlags() {
   specs.push_back({.name = "dump_passes",
                    .type = FlagType::kString,
                    .help = "folder for the graph before and after each compiler pass",
-                   .group = group,
-                   .important = true});
+                   .group = group});
   specs.push_back({.name = "sweep",
                    .type = FlagType::kString,
                    .help = "run a grid, print one table: \"num_gpus=1,2,4;batch_size=16,32\"",

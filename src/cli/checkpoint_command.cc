@@ -22,9 +22,10 @@ using nlohmann::json;
 
 const char kUsage[] =
     "muster checkpoint list PATH       tensors of a checkpoint: name, type, shape, bytes\n"
-    "muster checkpoint verify PATH     reads everything and compares checksums; exit code 1 if anything is wrong\n"
+    "muster checkpoint verify PATH     reads all, compares checksums; exit code 1 if any is wrong\n"
     "muster checkpoint compare A B     which tensors differ, and by how much; exit code 1 if any does\n"
-    "A PATH is a checkpoint (model.ckpt-100, with or without .index) or a folder: its newest checkpoint, for verify all.\n";
+    "A PATH is a checkpoint (model.ckpt-100, with or without .index) or a folder: its newest one,\n"
+    "for verify all of them.\n";
 
 FlagTable CheckpointFlags() {
   return FlagTable({

@@ -89,7 +89,7 @@ TEST(Recompute, CheapLayersOfAResidualNetworkGiveTheSameBits) { ExpectSameBits({
 TEST(Recompute, WholeBlocksOfAResidualNetworkGiveTheSameBits) { ExpectSameBits({"resnet20", "cifar10", 16}, 0.56); }
 TEST(Recompute, PreactivationBlocksGiveTheSameBits) { ExpectSameBits({"resnet20_v2", "cifar10", 16}, 0.6); }
 TEST(Recompute, BranchesPoolsAndDropoutGiveTheSameBits) { ExpectSameBits({"googlenet", "imagenet", 1}, 0.9); }
-TEST(Recompute, TheReferenceBackendGivesTheSameBits) { ExpectSameBits({"resnet20", "cifar10", 2, "reference"}, 0.6); }
+TEST(Recompute, TheReferenceBackendGivesTheSameBits) { ExpectSameBits({"resnet20", "cifar10", 2, "reference"}, 0.65); }
 
 TEST(Recompute, NothingIsRecomputedWhereThePlanFits) {
   const Case c{"resnet20", "cifar10", 16};
