@@ -3,8 +3,8 @@
 #include "backend/cpu/onednn_adapter.h"
 #include "plan/kernel.h"
 
-// Winograd's algorithm for 3x3 convolutions of stride 1 over NHWC activations with plain HWIO filters: a quarter of the direct
-// algorithm's multiplications. See winograd_transform_simd.h for the arithmetic and its rounding errors.
+// Winograd's algorithm for 3x3 and 5x5 convolutions of stride 1 over NHWC activations with plain HWIO filters: a quarter of the
+// direct algorithm's multiplications for 3x3, 0.36 of them for 5x5. See winograd_transform_simd.h for the arithmetic and its rounding errors.
 namespace muster::cpu {
 
 // Whether the algorithm can compute this convolution (or its gradients) at all.

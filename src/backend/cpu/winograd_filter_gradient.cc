@@ -27,18 +27,21 @@ constexpr int64_t kMinPieceBlock = 28;
 constexpr int64_t kMaxPieces = 32, kMinTilesPerPiece = 128;
 // Transformed tiles that the threads exchange by way of the shared cache.
 constexpr int64_t kChunkBytes = int64_t{4} << 20;
-constexpr int64_t kTaps = 9;
+constexpr int64_t kMinChunk = 56;
 
 struct FilterGradient {
   ConvProblem p;
   int threads;
   WinogradTiles tiles;
   WinogradPlanes sums;  // rows are input channels
-  const WinogradTransformSimd& simd = GetWinogradTransformSimd();
+  const WinogradTransformSimd& simd;
   const TileGemmSimd& gemm = GetTileGemmSimd();
 
   FilterGradient(const ConvProblem& problem, int num_threads)
-      : p(problem), threads(num_threads), tiles(p.batch, p.out_h, p.out_w), sums(p.in_c, p.out_c) {}
+      : p(problem), threads(num_threads), tiles(p.batch, p.out_h, p.out_w, p.kernel_h),
+        sums(p.in_c, p.out_c), simd(GetWinogradTransformSimd(p.kernel_h)) {}
+
+  int64_t filter_floats() const { return p.kernel_h * p.kernel_w * p.in_c * p.out_c; }
 
   int64_t tile_bytes() const { return kWinogradPlanes * (p.in_c + p.out_c) * kFloat; }
 
@@ -72,7 +75,7 @@ class PiecesKernel final : public Kernel {
  public:
   explicit PiecesKernel(const FilterGradient& g)
       : g_(g), pieces_(std::clamp<int64_t>(g.tiles.count() / kMinTilesPerPiece, 1, kMaxPieces)), block_(BlockOf(g, pieces_)),
-        x_(block_, g.p.in_c), dy_(block_, g.p.out_c), filter_(RoundUp(kTaps * g.p.in_c * g.p.out_c, kGemmPadding)) {}
+        x_(block_, g.p.in_c), dy_(block_, g.p.out_c), filter_(RoundUp(g.filter_floats(), kGemmPadding)) {}
 
   int64_t workspace_bytes() const {
     const int64_t partial = pieces_ > 1 ? pieces_ * filter_ : 0;
@@ -108,7 +111,7 @@ class PiecesKernel final : public Kernel {
   }
 
   void Combine(const float* partial, float* filter) const {
-    const int64_t n = kTaps * g_.p.in_c * g_.p.out_c;
+    const int64_t n = g_.filter_floats();
     ParallelFor(g_.threads, CeilDiv(n, kGemmPadding), GrainFor(kGemmPadding * pieces_ * kFloat), [&](int64_t begin, int64_t end) {
       const int64_t from = begin * kGemmPadding, count = std::min(end * kGemmPadding, n) - from;
       std::copy_n(partial + from, count, filter + from);
@@ -145,7 +148,7 @@ class PlanesKernel final : public Kernel {
 
  private:
   static int64_t ChunkOf(const FilterGradient& g) {
-    const int64_t most = std::max<int64_t>(kChunkBytes / g.tile_bytes(), 1);
+    const int64_t most = std::max(kChunkBytes / g.tile_bytes(), kMinChunk);
     const int64_t tiles = g.tiles.count();
     return CeilDiv(tiles, CeilDiv(tiles, most));
   }

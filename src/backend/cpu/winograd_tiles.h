@@ -14,9 +14,12 @@ inline int64_t CeilDiv(int64_t n, int64_t by) { return (n + by - 1) / by; }
 // All tiles of a batch of images, in row-major order.
 struct WinogradTiles {
   int64_t batch, rows, columns;  // rows and columns of tiles per image
+  int64_t size;                  // of a tile, per axis
 
-  WinogradTiles(int64_t images, int64_t height, int64_t width)
-      : batch(images), rows(CeilDiv(height, kWinogradTile)), columns(CeilDiv(width, kWinogradTile)) {}
+  WinogradTiles(int64_t images, int64_t height, int64_t width, int64_t kernel)
+      : batch(images), rows(0), columns(0), size(WinogradTile(kernel)) {
+    rows = CeilDiv(height, size), columns = CeilDiv(width, size);
+  }
   int64_t count() const { return batch * rows * columns; }
 
   // Calls body(i, image, top, left) for tiles begin + i in [begin, end), with the tile's first row and column in its image.
@@ -24,7 +27,7 @@ struct WinogradTiles {
   void ForEach(int64_t begin, int64_t end, const Body& body) const {
     int64_t column = begin % columns, row = begin / columns % rows, image = begin / columns / rows;
     for (int64_t i = 0; i < end - begin; ++i) {
-      body(i, image, row * kWinogradTile, column * kWinogradTile);
+      body(i, image, row * size, column * size);
       if (++column < columns) continue;
       column = 0;
       if (++row < rows) continue;

@@ -41,19 +41,29 @@ HWY_INLINE void InputAxis(F32 d, const VF32* from, int from_stride, VF32* to, in
   to[5 * to_stride] = Plus(d, kAt0, x1, Plus(d, -(kPP + kQQ), x3, x5));
 }
 
+// point^exponent
+constexpr float Power(float point, int exponent) { return exponent == 0 ? 1 : point * Power(point, exponent - 1); }
+
+// The sum of the even (kFirst 0) or odd (1) terms of a polynomial of kTaps coefficients at a point, times "scale".
+template <int kTaps, int kFirst>
+HWY_INLINE VF32 Terms(F32 d, const VF32* from, int stride, float point, float scale) {
+  VF32 sum = Times(d, scale * Power(point, kFirst), from[kFirst * stride]);
+#pragma GCC unroll 4
+  for (int k = kFirst + 2; k < kTaps; k += 2) sum = Plus(d, scale * Power(point, k), from[k * stride], sum);
+  return sum;
+}
+
 // The values of a polynomial of kTaps coefficients at the points, divided by the products of differences.
 template <int kTaps>
 HWY_INLINE void FilterAxis(F32 d, const VF32* from, int from_stride, VF32* to, int to_stride) {
-  const VF32 g0 = from[0], g1 = from[from_stride], g2 = from[2 * from_stride], last = from[(kTaps - 1) * from_stride];
-  VF32 odd_p = Times(d, kP / kAtP, g1), odd_q = Times(d, kQ / kAtQ, g1);
-  if (kTaps == 4) odd_p = Plus(d, kP * kPP / kAtP, last, odd_p), odd_q = Plus(d, kQ * kQQ / kAtQ, last, odd_q);
-  const VF32 even_p = Plus(d, kPP / kAtP, g2, Times(d, 1 / kAtP, g0)), even_q = Plus(d, kQQ / kAtQ, g2, Times(d, 1 / kAtQ, g0));
-  to[0] = Times(d, 1 / kAt0, g0);
+  const VF32 even_p = Terms<kTaps, 0>(d, from, from_stride, kP, 1 / kAtP), odd_p = Terms<kTaps, 1>(d, from, from_stride, kP, 1 / kAtP);
+  const VF32 even_q = Terms<kTaps, 0>(d, from, from_stride, kQ, 1 / kAtQ), odd_q = Terms<kTaps, 1>(d, from, from_stride, kQ, 1 / kAtQ);
+  to[0] = Times(d, 1 / kAt0, from[0]);
   to[to_stride] = hn::Add(even_p, odd_p);
   to[2 * to_stride] = hn::Sub(even_p, odd_p);
   to[3 * to_stride] = hn::Add(even_q, odd_q);
   to[4 * to_stride] = hn::Sub(even_q, odd_q);
-  to[5 * to_stride] = last;
+  to[5 * to_stride] = from[(kTaps - 1) * from_stride];
 }
 
 // From the values at the points back to kOutputs sums.
@@ -63,12 +73,11 @@ HWY_INLINE void OutputAxis(F32 d, const VF32* from, int from_stride, VF32* to, i
              m4 = from[4 * from_stride], m5 = from[5 * from_stride];
   const VF32 even_p = hn::Add(m1, m2), odd_p = hn::Sub(m1, m2), even_q = hn::Add(m3, m4), odd_q = hn::Sub(m3, m4);
   to[0] = hn::Add(m0, hn::Add(even_p, even_q));
-  to[to_stride] = Plus(d, kQ, odd_q, Times(d, kP, odd_p));
-  if (kOutputs == 4) {
-    to[2 * to_stride] = Plus(d, kQQ, even_q, Times(d, kPP, even_p));
-    to[3 * to_stride] = Plus(d, kQ * kQQ, odd_q, Plus(d, kP * kPP, odd_p, m5));
-  } else {
-    to[2 * to_stride] = Plus(d, kQQ, even_q, Plus(d, kPP, even_p, m5));
+#pragma GCC unroll 4
+  for (int k = 1; k < kOutputs; ++k) {
+    const float at_p = Power(kP, k), at_q = Power(kQ, k);
+    const VF32 p = k % 2 == 0 ? even_p : odd_p, q = k % 2 == 0 ? even_q : odd_q;
+    to[k * to_stride] = Plus(d, at_q, q, k == kOutputs - 1 ? Plus(d, at_p, p, m5) : Times(d, at_p, p));
   }
 }
 
@@ -126,9 +135,8 @@ HWY_INLINE void TransformBack(F32 d, const float* from, int64_t plane_stride, VF
   for (int i = 0; i < kOutputs; ++i) OutputAxis<kOutputs>(d, half + i * kPoints, 1, outputs + i * kOutputs, 1);
 }
 
-template <bool kInside>
+template <int kSize, bool kInside>
 HWY_INLINE void StoreTile(const WinogradRows& rows, const WinogradOutput& o) {
-  constexpr int kSize = static_cast<int>(kWinogradTile);
   const F32 d;
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
   float* corner = o.image + (o.top * o.width + o.left) * o.channels;
@@ -149,22 +157,23 @@ HWY_INLINE void StoreTile(const WinogradRows& rows, const WinogradOutput& o) {
   }
 }
 
+template <int kSize>
 void Output(const WinogradRows& rows, const WinogradOutput& o) {
-  const bool inside = o.top + kWinogradTile <= o.height && o.left + kWinogradTile <= o.width;
-  inside ? StoreTile<true>(rows, o) : StoreTile<false>(rows, o);
+  const bool inside = o.top + kSize <= o.height && o.left + kSize <= o.width;
+  inside ? StoreTile<kSize, true>(rows, o) : StoreTile<kSize, false>(rows, o);
 }
 
+template <int kTaps>
 void Filter(const float* taps, int64_t tap_stride, int64_t columns, const WinogradRows& rows) {
-  constexpr int kTaps = 3;
   const F32 d;
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
   for (int64_t c = 0; c < columns; c += lanes) {
     const size_t part = static_cast<size_t>(columns - c);
     VF32 half[kPoints * kTaps];
-#pragma GCC unroll 3
+#pragma GCC unroll 5
     for (int s = 0; s < kTaps; ++s) {
       VF32 column[kTaps];
-#pragma GCC unroll 3
+#pragma GCC unroll 5
       for (int r = 0; r < kTaps; ++r) column[r] = LoadPart(d, taps + (r * kTaps + s) * tap_stride + c, part);
       FilterAxis<kTaps>(d, column, 1, half + s, kTaps);
     }
@@ -178,14 +187,14 @@ void Filter(const float* taps, int64_t tap_stride, int64_t columns, const Winogr
   }
 }
 
+template <int kTaps>
 void FilterGradient(const WinogradRows& rows, float* taps, int64_t tap_stride, int64_t columns) {
-  constexpr int kTaps = 3;
   const F32 d;
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
   for (int64_t c = 0; c < columns; c += lanes) {
     VF32 filter[kTaps * kTaps];
     TransformBack<kTaps>(d, rows.data + c, rows.plane_stride, filter);
-#pragma GCC unroll 9
+#pragma GCC unroll 25
     for (int i = 0; i < kTaps * kTaps; ++i) StorePart(filter[i], d, taps + i * tap_stride + c, static_cast<size_t>(columns - c));
   }
 }
@@ -199,12 +208,16 @@ void AddTo(const float* part, int64_t n, float* sum) {
   }
 }
 
-}  // namespace
-
-const WinogradTransformSimd* WinogradTransformTable() {
-  static constexpr WinogradTransformSimd table = {Patch<kPoints>, Patch<static_cast<int>(kWinogradTile)>, Output, Filter, FilterGradient, AddTo};
+template <int kKernel>
+const WinogradTransformSimd* TableFor() {
+  constexpr int kTile = static_cast<int>(WinogradTile(kKernel));
+  static constexpr WinogradTransformSimd table = {Patch<kPoints>, Patch<kTile>, Output<kTile>, Filter<kKernel>, FilterGradient<kKernel>, AddTo};
   return &table;
 }
+
+}  // namespace
+
+const WinogradTransformSimd* WinogradTransformTable(int64_t kernel) { return kernel == 3 ? TableFor<3>() : TableFor<5>(); }
 
 }  // namespace HWY_NAMESPACE
 }  // namespace muster::cpu
@@ -213,6 +226,6 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace muster::cpu {
 HWY_EXPORT(WinogradTransformTable);
-const WinogradTransformSimd& GetWinogradTransformSimd() { return *HWY_DYNAMIC_DISPATCH(WinogradTransformTable)(); }
+const WinogradTransformSimd& GetWinogradTransformSimd(int64_t kernel) { return *HWY_DYNAMIC_DISPATCH(WinogradTransformTable)(kernel); }
 }  // namespace muster::cpu
 #endif

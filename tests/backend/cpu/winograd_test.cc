@@ -19,6 +19,7 @@ struct Case {
   Shape x;
   int64_t out_c;
   std::array<int64_t, 4> pads;  // top, bottom, left, right
+  int64_t kernel = 3;
 };
 
 void PrintTo(const Case& c, std::ostream* os) { *os << c.name; }
@@ -26,14 +27,14 @@ void PrintTo(const Case& c, std::ostream* os) { *os << c.name; }
 ConvProblem ProblemOf(const Case& c) {
   ConvProblem p;
   p.batch = c.x[0], p.in_h = c.x[1], p.in_w = c.x[2], p.in_c = c.x[3], p.out_c = c.out_c;
-  p.out_h = p.in_h + c.pads[0] + c.pads[1] - 2, p.out_w = p.in_w + c.pads[2] + c.pads[3] - 2;
-  p.kernel_h = p.kernel_w = 3, p.paddings = c.pads;
+  p.kernel_h = p.kernel_w = c.kernel, p.paddings = c.pads;
+  p.out_h = p.in_h + c.pads[0] + c.pads[1] - c.kernel + 1, p.out_w = p.in_w + c.pads[2] + c.pads[3] - c.kernel + 1;
   return p;
 }
 
 Shape YShape(const ConvProblem& p) { return {p.batch, p.out_h, p.out_w, p.out_c}; }
 Shape XShape(const ConvProblem& p) { return {p.batch, p.in_h, p.in_w, p.in_c}; }
-Shape FilterShape(const ConvProblem& p) { return {3, 3, p.in_c, p.out_c}; }
+Shape FilterShape(const ConvProblem& p) { return {p.kernel_h, p.kernel_w, p.in_c, p.out_c}; }
 
 // Calls visit(x index, filter index, y index) at channels 0 for each pair of pixels that a tap joins.
 template <typename Visit>
@@ -41,8 +42,8 @@ void ForEachTap(const ConvProblem& p, const Visit& visit) {
   for (int64_t n = 0; n < p.batch; ++n)
     for (int64_t i = 0; i < p.out_h; ++i)
       for (int64_t j = 0; j < p.out_w; ++j)
-        for (int64_t tap = 0; tap < 9; ++tap) {
-          const int64_t row = i + tap / 3 - p.paddings[0], col = j + tap % 3 - p.paddings[2];
+        for (int64_t tap = 0; tap < p.kernel_h * p.kernel_w; ++tap) {
+          const int64_t row = i + tap / p.kernel_w - p.paddings[0], col = j + tap % p.kernel_w - p.paddings[2];
           if (row < 0 || row >= p.in_h || col < 0 || col >= p.in_w) continue;
           visit(((n * p.in_h + row) * p.in_w + col) * p.in_c, tap * p.in_c * p.out_c, ((n * p.out_h + i) * p.out_w + j) * p.out_c);
         }
@@ -124,7 +125,7 @@ TEST_P(Winograd, GivesWhatTheDefinitionGivesInAllThreeDirections) {
       difference.data<float>()[i] = got.data<float>()[i] - expected.data<float>()[i];
       ASSERT_NEAR(got.data<float>()[i], expected.data<float>()[i], 3e-5 * size) << "element " << i;
     }
-    EXPECT_LE(RootMeanSquare(difference), 2e-6 * size) << "the usual rounding error, see winograd_transform_simd.h";
+    EXPECT_LE(RootMeanSquare(difference), 4e-6 * size) << "the usual rounding error, see winograd_transform_simd.h";
   }
 }
 
@@ -156,7 +157,11 @@ INSTANTIATE_TEST_SUITE_P(
                     Case{"uneven_padding", {2, 7, 8, 12}, 10, {0, 2, 3, 1}}, Case{"wide_padding", {1, 5, 5, 16}, 8, {4, 3, 5, 2}},
                     Case{"many_tiles", {3, 50, 34, 16}, 24, {1, 1, 1, 1}},       // several blocks and pieces
                     Case{"many_channels", {2, 10, 10, 200}, 136, {1, 1, 1, 1}},  // planes shared out among the threads
-                    Case{"many_of_both", {1, 60, 60, 128}, 128, {1, 1, 1, 1}}),  // several chunks of tiles
+                    Case{"many_of_both", {1, 60, 60, 128}, 128, {1, 1, 1, 1}},   // several chunks of tiles
+                    Case{"five_taps", {2, 9, 7, 20}, 33, {2, 2, 2, 2}, 5}, Case{"five_taps_no_padding", {1, 11, 12, 16}, 7, {0, 0, 0, 0}, 5},
+                    Case{"five_taps_one_pixel", {3, 1, 1, 3}, 2, {2, 2, 2, 2}, 5}, Case{"five_taps_uneven", {1, 6, 7, 8}, 8, {5, 1, 0, 3}, 5},
+                    Case{"five_taps_many_tiles", {2, 27, 31, 32}, 64, {2, 2, 2, 2}, 5},
+                    Case{"five_taps_many_channels", {1, 14, 14, 130}, 120, {2, 2, 2, 2}, 5}),
     [](const auto& info) { return std::string(info.param.name); });
 
 TEST(WinogradRule, TakesLargeLayersAndLeavesTheOthers) {
@@ -173,7 +178,7 @@ TEST(WinogradRule, TakesLargeLayersAndLeavesTheOthers) {
 TEST(WinogradRule, LeavesConvolutionsThatItCannotCompute) {
   const ConvProblem good = ProblemOf({"", {16, 56, 56, 64}, 64, {1, 1, 1, 1}});
   ConvProblem strided = good, dilated = good, grouped = good, large = good, other_type = good;
-  strided.strides = {1, 2}, dilated.dilations = {2, 1}, grouped.groups = 2, large.kernel_w = 5, other_type.dtype = DType::kBFloat16;
+  strided.strides = {1, 2}, dilated.dilations = {2, 1}, grouped.groups = 2, large.kernel_w = 7, other_type.dtype = DType::kBFloat16;
   EXPECT_TRUE(CanUseWinograd(good));
   for (const ConvProblem& p : {strided, dilated, grouped, large, other_type}) EXPECT_FALSE(CanUseWinograd(p));
 }
