@@ -88,6 +88,11 @@ FlagTable OwnFlags() {
                    .type = FlagType::kString,
                    .help = "folder for the graph before and after each compiler pass",
                    .group = group});
+  specs.push_back({.name = "log_device_placement",
+                   .type = FlagType::kBoolean,
+                   .default_value = false,
+                   .help = "print on standard error where each operation is placed",
+                   .group = group});
   specs.push_back({.name = "sweep",
                    .type = FlagType::kString,
                    .help = "run a grid, print one table: \"num_gpus=1,2,4;batch_size=16,32\"",
@@ -115,6 +120,7 @@ OwnParams OwnParamsFromFlags(const FlagValues& values) {
   own.gpu_delay_seed = values.GetInt("gpu_delay_seed");
   own.check_hazards = values.GetBool("check_hazards");
   own.dump_passes = values.FindString("dump_passes");
+  own.log_device_placement = values.GetBool("log_device_placement");
   if (values.has_value("check_nan")) own.check_nan = values.GetBool("check_nan");
   return own;
 }

@@ -25,6 +25,7 @@ class ModelRunner final : public StepRunner {
     built_ = BuildTrainGraph(params_, own_, derived_, derived_.batch_size_per_device);
     SessionOptions options = memory_.Options();
     options.dump_passes_dir = own_.dump_passes.value_or("");
+    options.log_device_placement = own_.log_device_placement;
     session_ = std::make_unique<Session>(built_->graph.get(), options);
   }
 

@@ -182,6 +182,7 @@ struct OwnParams {
   int64_t gpu_delay_seed = 0;                         // random delays of simulated GPUs; 0: none
   bool check_hazards = false;                         // simulated GPUs check the order of accesses to memory
   std::optional<std::string> dump_passes;  // folder that gets the graph before and after each compiler pass
+  bool log_device_placement = false;       // a line on standard error for each operation
 
   friend bool operator==(const OwnParams&, const OwnParams&) = default;
 };

@@ -57,6 +57,7 @@ Json FlagsJson(const BenchParams& params, const OwnParams& own) {
   flags["gpu_delay_seed"] = own.gpu_delay_seed;
   flags["check_hazards"] = own.check_hazards;
   flags["dump_passes"] = Optional(own.dump_passes);
+  flags["log_device_placement"] = own.log_device_placement;
   return flags;
 }
 

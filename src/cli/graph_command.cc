@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cstdio>
 
 #include <fmt/format.h>
@@ -29,13 +30,20 @@ GraphRequest RequestFromFlags(const FlagValues& values) {
   request.training = values.GetBool("training");
   request.optimizer = values.GetString("optimizer");
   request.device = values.GetString("device");
+  request.num_towers = static_cast<int>(values.FindInt("num_gpus").value_or(0));
+  request.variable_update = values.GetString("variable_update");
+  request.parameters_on_cpu = values.GetString("local_parameter_device") == "cpu";
   return request;
 }
 
+// The devices asked for, or as many as the towers need.
 SessionOptions SessionFromFlags(const FlagValues& values) {
+  const bool on_cpu = DeviceName::Parse(values.GetString("device")).type == "CPU";
+  const int64_t towers = values.FindInt("num_gpus").value_or(0);
   SessionOptions options;
-  options.num_cpu_devices = static_cast<int>(values.GetInt("num_cpu_devices"));
-  options.gpu.simulated_gpus = static_cast<int>(values.GetInt("simulated_gpus"));
+  options.num_cpu_devices =
+      static_cast<int>(values.FindInt("num_cpu_devices").value_or(on_cpu ? std::max<int64_t>(1, towers) : 1));
+  options.gpu.simulated_gpus = static_cast<int>(values.FindInt("simulated_gpus").value_or(on_cpu ? 0 : towers));
   options.allow_soft_placement = values.GetBool("allow_soft_placement");
   return options;
 }

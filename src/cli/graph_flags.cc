@@ -46,6 +46,22 @@ FlagTable GraphFlags() {
        .default_value = std::string("/device:CPU:0"),
        .help = "device that operations ask for; empty: none",
        .important = true},
+      {.name = "num_gpus",
+       .type = FlagType::kInteger,
+       .help = "towers, with --training: on the devices 0 to N-1 of the type of --device, cpu or gpu",
+       .lower = 1,
+       .upper = 1024,
+       .important = true},
+      {.name = "variable_update",
+       .type = FlagType::kEnum,
+       .default_value = std::string("parameter_server"),
+       .help = "how towers share variables",
+       .enum_values = {"parameter_server", "replicated", "independent"}},
+      {.name = "local_parameter_device",
+       .type = FlagType::kEnum,
+       .default_value = std::string("gpu"),
+       .help = "where towers keep or sum what they share: gpu, on their own devices",
+       .enum_values = {"cpu", "gpu"}},
       {.name = "format",
        .type = FlagType::kEnum,
        .default_value = std::string("layers"),
@@ -75,14 +91,12 @@ FlagTable GraphFlags() {
        .important = true},
       {.name = "num_cpu_devices",
        .type = FlagType::kInteger,
-       .default_value = int64_t{1},
-       .help = "CPU devices to place on",
+       .help = "CPU devices to place on; default: as --num_gpus and --device=cpu say, else 1",
        .lower = 1,
        .upper = 1024},
       {.name = "simulated_gpus",
        .type = FlagType::kInteger,
-       .default_value = int64_t{0},
-       .help = "simulated GPUs to place on",
+       .help = "simulated GPUs to place on; default: as --num_gpus and --device=gpu say, else 0",
        .lower = 0,
        .upper = 1024},
       {.name = "allow_soft_placement",
@@ -104,6 +118,11 @@ FlagTable GraphFlags() {
 void CheckGraphFlags(const FlagValues& values) {
   if (values.is_set("optimizer") && !values.GetBool("training"))
     throw InvalidArgument("--optimizer has no effect without --training");
+  if (values.has_value("num_gpus") && !values.GetBool("training"))
+    throw InvalidArgument("--num_gpus has no effect without --training: towers are for training");
+  for (const char* flag : {"variable_update", "local_parameter_device"})
+    if (values.is_set(flag) && !values.has_value("num_gpus"))
+      throw InvalidArgument(fmt::format("--{} has no effect without --num_gpus", flag));
   if (values.GetBool("json") && values.is_set("format") && values.GetString("format") != "layers")
     throw InvalidArgument(fmt::format("--json and --format={} exclude each other", values.GetString("format")));
   const std::string& format = values.GetString("format");
@@ -114,7 +133,8 @@ void CheckGraphFlags(const FlagValues& values) {
     throw InvalidArgument(fmt::format("--format={} has no effect with --partitions or --log_device_placement", format));
   for (const char* flag : {"num_cpu_devices", "simulated_gpus", "allow_soft_placement"})
     if (values.is_set(flag) && !on_devices && !values.GetBool("placed"))
-      throw InvalidArgument(fmt::format("--{} has no effect without --partitions, --log_device_placement or --placed", flag));
+      throw InvalidArgument(
+          fmt::format("--{} has no effect without --partitions, --log_device_placement or --placed", flag));
   if (values.GetBool("placed") && (on_devices || format == "layers"))
     throw InvalidArgument("--placed needs --format=text, dot, graphdef or pbtxt");
   if (format == "graphdef" && values.GetString("output").empty() && isatty(STDOUT_FILENO) == 1)

@@ -18,6 +18,11 @@ struct GraphRequest {
   bool training = false;  // with gradients and updates; otherwise the inference graph
   std::string optimizer = "sgd";
   std::string device;  // "": none asked for
+  // Towers on the devices 0, 1, … of the type that "device" names; 0: one copy of the model without a tower around it.
+  // Only with "training".
+  int num_towers = 0;
+  std::string variable_update = "parameter_server";  // of towers; also "replicated", "independent"
+  bool parameters_on_cpu = false;                    // of towers; else on their devices
 };
 
 // A model's graph, and the part of it that a step runs.
@@ -27,6 +32,9 @@ struct ModelGraph {
   Graph graph;
   std::vector<NodeId> step;  // in order
 };
+
+// The devices of the towers: "/device:GPU:0", "/device:GPU:1", … Throws InvalidArgument unless "device" names a type.
+std::vector<std::string> TowerDevices(const GraphRequest& request);
 
 // Throws InvalidArgument for an unknown model (with the known ones), data set or device.
 std::unique_ptr<ModelGraph> BuildModelGraph(const GraphRequest& request);

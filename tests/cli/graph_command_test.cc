@@ -83,18 +83,48 @@ TEST(GraphCommand, WhatSoftPlacementMovedIsSaidOnStandardError) {
   EXPECT_THAT(::testing::internal::GetCapturedStderr(),
               HasSubstr("muster graph: cg/affine0/MatMul: (MatMul): asked for /device:GPU:5, got "
                         "/job:localhost/replica:0/task:0/device:CPU:0: no such device\n"));
-  EXPECT_THROW(GraphCommand({"--model=trivial", "--device=/gpu:5", "--placed", "--format=text", "--noallow_soft_placement"}), Error);
+  EXPECT_THROW(
+      GraphCommand({"--model=trivial", "--device=/gpu:5", "--placed", "--format=text", "--noallow_soft_placement"}),
+      Error);
 }
 
 TEST(GraphCommand, PartitionsListEachDevicesSteps) {
-  const std::string text = Output({"--model=trivial", "--batch_size=2", "--device=/cpu:1", "--num_cpu_devices=2", "--partitions"});
-  EXPECT_THAT(text, ::testing::ContainsRegex("\n?/job:localhost/replica:0/task:0/device:CPU:1: [0-9]+ steps, [0-9.]+ MiB"));
+  const std::string text =
+      Output({"--model=trivial", "--batch_size=2", "--device=/cpu:1", "--num_cpu_devices=2", "--partitions"});
+  EXPECT_THAT(text,
+              ::testing::ContainsRegex("\n?/job:localhost/replica:0/task:0/device:CPU:1: [0-9]+ steps, [0-9.]+ MiB"));
   EXPECT_THAT(text, ::testing::ContainsRegex(" 0 Conv2D|_FusedMatMul +cg/affine0/"));
   EXPECT_THAT(text, HasSubstr("No transfers between devices.\n"));
-  const auto json = nlohmann::json::parse(Output({"--model=trivial", "--batch_size=2", "--training", "--partitions", "--json"}));
+  const auto json =
+      nlohmann::json::parse(Output({"--model=trivial", "--batch_size=2", "--training", "--partitions", "--json"}));
   EXPECT_EQ(json["partitions"].size(), 1u);
   EXPECT_GT(json["partitions"][0]["steps"].size(), 5u);
   EXPECT_EQ(json["transfer_bytes"], 0);
+}
+
+TEST(GraphCommand, TowersSendWhatTheirModeSays) {
+  auto plan = [](const std::string& mode) {
+    return nlohmann::json::parse(
+        Output({"--model=resnet20", "--batch_size=2", "--training", "--num_gpus=2", "--partitions", "--json",
+                "--local_parameter_device=cpu", "--variable_update=" + mode}));
+  };
+  const auto shared = plan("parameter_server"), independent = plan("independent");
+  ASSERT_EQ(shared["partitions"].size(), 2u);
+  // The second tower's copy of all trainable values comes, and its gradients go: 4 bytes for each of them.
+  int64_t down = 0, up = 0;
+  for (const auto& t : shared["transfers"]) {
+    const std::string from = t["from"];
+    (from.back() == '0' ? down : up) += t["bytes"].get<int64_t>();
+  }
+  const int64_t parameters =
+      nlohmann::json::parse(Output({"--model=resnet20", "--batch_size=2", "--json"}))["total"]["parameters"]
+          .get<int64_t>();
+  // Not much more: some kernels want their weights padded.
+  for (int64_t bytes : {down, up}) {
+    EXPECT_GE(bytes, 4 * parameters);
+    EXPECT_LT(bytes, 8 * parameters);
+  }
+  EXPECT_LT(independent["transfer_bytes"], 4096);  // losses and tokens
 }
 
 TEST(GraphCommand, ExportsKeepTheDevicesAskedForOrShowThoseGiven) {
@@ -124,6 +154,11 @@ TEST(GraphCommand, BadRequestsAreOneLine) {
   EXPECT_THAT(ErrorOf({"--optimizer=adam"}), StartsWith("--optimizer has no effect without --training"));
   EXPECT_THAT(ErrorOf({"--json", "--format=dot"}), StartsWith("--json and --format=dot exclude each other"));
   EXPECT_THAT(ErrorOf({"--batch_size=0"}), HasSubstr("batch_size"));
+  EXPECT_THAT(ErrorOf({"--num_gpus=2"}), StartsWith("--num_gpus has no effect without --training"));
+  EXPECT_THAT(ErrorOf({"--variable_update=replicated"}),
+              StartsWith("--variable_update has no effect without --num_gpus"));
+  EXPECT_THAT(ErrorOf({"--num_gpus=2", "--training", "--device=/job:x"}),
+              StartsWith("--num_gpus needs --device=cpu or gpu"));
   EXPECT_THAT(ErrorOf({"--partitions", "--log_device_placement"}), HasSubstr("exclude each other"));
   EXPECT_THAT(ErrorOf({"--partitions", "--format=dot"}), StartsWith("--format=dot has no effect with --partitions"));
   EXPECT_THAT(ErrorOf({"--placed"}), StartsWith("--placed needs --format=text"));
