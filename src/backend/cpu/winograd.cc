@@ -150,8 +150,6 @@ bool CanUseWinograd(const ConvProblem& p) {
 // that transforming the filter outweighs them, and tiles that lie mostly outside of a small image.
 bool PrefersWinograd(ConvKind kind, const ConvProblem& p) {
   constexpr int64_t kMinChannels = 8, kMinTiles = 48, kMinTilesForFilter = 32;
-  // 5x5 filters are 1.3 to 2 times faster forward, but whole models have not been compared with TensorFlow's values yet.
-  if (p.kernel_h != 3) return false;
   if (!CanUseWinograd(p) || std::min(p.in_c, p.out_c) < kMinChannels) return false;
   const Correlation c = CorrelationOf(kind == ConvKind::kBackwardFilter ? ConvKind::kForward : kind, p);
   const int64_t tiles = c.tiles().count(), size = c.tiles().size, outputs = c.batch * c.out_h * c.out_w;
