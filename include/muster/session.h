@@ -49,6 +49,9 @@ class Runner {
   // what comes later, and so the updates from its gradients, does not run. Running averages of batch norm, which are updated
   // in the forward pass, were. One device only; throws InvalidArgument otherwise.
   virtual void StopUnlessFinite(int fetch) = 0;
+  // From now on Ctrl-C (base/interrupt.h) does not end a replay half-way, so that variables are always those of a whole step:
+  // what a run needs that saves them when it is interrupted. It then ends later, by up to a step.
+  virtual void FinishSteps() = 0;
   // The plan as text: each device's steps with offsets, streams and channels.
   virtual std::string PlanText() const = 0;
   // What each device does, and what moves between devices.

@@ -45,7 +45,7 @@ void CheckOutputs(const BenchParams& params, const OwnParams& own) {
   if (params.benchmark_log_dir) CheckFolderFlag("benchmark_log_dir", *params.benchmark_log_dir);
   if (!params.trace_file.empty()) CheckFileFlag("trace_file", params.trace_file);
   if (params.graph_file) CheckFileFlag("graph_file", *params.graph_file);
-  if (params.train_dir && !params.forward_only) CheckFolderFlag("train_dir", *params.train_dir);
+  if (params.train_dir && (!params.forward_only || params.train_dir->empty())) CheckFolderFlag("train_dir", *params.train_dir);
 }
 
 // One run from checked parameters to its end.

@@ -50,6 +50,7 @@ class ModelRunner final : public StepRunner {
   // What is staged is made from the restored values.
   int64_t Resume() override {
     if (!params_.train_dir) return 0;
+    runner_->FinishSteps();  // what is saved at the end must be of a whole step
     train_dir_ = std::make_unique<TrainDir>(params_, derived_, *built_, *session_);
     const int64_t steps = train_dir_->Restore();
     if (steps == 0) return 0;

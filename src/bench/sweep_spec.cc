@@ -23,10 +23,18 @@ class Parser {
       if (std::count_if(axes.begin(), axes.end(), same) > 1) Fail(begin, fmt::format("--{} comes twice", axes.back().flag));
       begin = end + 1;
     }
+    CheckSize(axes);
     return axes;
   }
 
  private:
+  void CheckSize(const std::vector<SweepAxis>& axes) const {
+    constexpr size_t kMostPoints = 10000;
+    size_t points = 1;
+    for (const SweepAxis& axis : axes) points = std::min(points * axis.values.size(), kMostPoints + 1);
+    if (points > kMostPoints) Fail(0, fmt::format("more than {} points", kMostPoints));
+  }
+
   SweepAxis ParseAxis(size_t begin, size_t end) const {
     const size_t equals = text_.find('=', begin);
     if (equals >= end) Fail(begin, "expected flag=value,value,...");

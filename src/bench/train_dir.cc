@@ -6,6 +6,7 @@
 
 #include "base/file.h"
 #include "base/output_file.h"
+#include "bench/strategy.h"
 #include "muster/graph_export.h"
 #include "muster/variables.h"
 #include "train/checkpoint_names.h"
@@ -24,7 +25,7 @@ TrainDir::TrainDir(const BenchParams& params, const Derived& derived, const Trai
       derived_(derived),
       graph_(graph),
       session_(session),
-      saver_(graph.graph.get(), train::CheckpointVariables(*graph.graph, params.variable_update == "replicated"), SaverOptionsOf(params)),
+      saver_(graph.graph.get(), train::CheckpointVariables(*graph.graph, IsReplicated(params)), SaverOptionsOf(params)),
       checkpointer_(saver_, session, {*params.train_dir, 0, static_cast<double>(params.save_model_secs)}, clock_) {
   if (params_.forward_only) return;
   CreateWritableFolder(*params_.train_dir);

@@ -102,6 +102,9 @@ std::vector<std::string> PointWords(const FlagTable& table, const FlagValues& va
 
 int BenchSweep(const FlagTable& table, const FlagValues& values) {
   const std::vector<bench::SweepAxis> axes = bench::ParseSweep(values.GetString("sweep"), table);
+  // What each point would write to the same place, or, worse, go on from.
+  for (const char* flag : {"train_dir", "trace_file", "graph_file", "benchmark_log_dir", "dump_passes"})
+    if (values.is_set(flag)) throw InvalidArgument(fmt::format("flag --{} cannot be combined with --sweep: its points would share it", flag));
   const std::optional<std::string> csv = values.FindString("sweep_csv"), json = values.FindString("json");
   if (csv) CheckFileFlag("sweep_csv", *csv);
   if (json) CheckFileFlag("json", *json);
@@ -122,6 +125,8 @@ int BenchSweep(const FlagTable& table, const FlagValues& values) {
     return failed;
   };
   const bench::SweepResult result = bench::RunSweep(axes, run, [&](const std::string& text) { console.Note(text); });
+  for (const bench::SweepRow& row : result.rows)
+    if (!row.measured.error.empty() && exit_code == kSuccess) exit_code = kFailure;
   WriteStandardOutput(bench::SweepTable(result));
   if (csv) WriteFileAtomically(*csv, bench::SweepCsv(result));
   if (json) WriteFileAtomically(*json, bench::SweepJson(result, values.words()));

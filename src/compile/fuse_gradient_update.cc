@@ -7,7 +7,12 @@ namespace {
 
 class GradientUpdateFuser {
  public:
-  GradientUpdateFuser(CompileGraph& graph, const CompileRequest& request) : graph_(graph), request_(request), uses_(graph.Uses()) {}
+  GradientUpdateFuser(CompileGraph& graph, const CompileRequest& request)
+      : graph_(graph), request_(request), uses_(graph.Uses()), is_awaited_(static_cast<size_t>(graph.size())) {
+    for (NodeId id = 0; id < graph.size(); ++id)
+      if (graph.is_live(id))
+        for (NodeId control : graph.node(id).control_inputs) is_awaited_[static_cast<size_t>(control)] = true;
+  }
 
   void Run() {
     const int size = graph_.size();
@@ -26,12 +31,13 @@ class GradientUpdateFuser {
     return false;
   }
 
-  // Whether the node is x^T dy, read by the update alone.
+  // Whether the node is x^T dy, read by the update alone. Where the user ordered one of them before or behind something else,
+  // one node for both could end up waiting for itself.
   bool IsGradient(NodeId product, NodeId update) const {
     const Node& node = graph_.node(product);
     if (node.kind != OpKind::kMatMul || node.attr<MatMulAttrs>() != MatMulAttrs{.transpose_a = true}) return false;
-    return uses_[static_cast<size_t>(product)][0].size() == 1 && !graph_.IsFetched({product, 0}) && node.control_inputs.empty() &&
-           graph_.device(product) == graph_.device(update) && !IsUpdated(node.inputs[0]) && !IsUpdated(node.inputs[1]);
+    return uses_[static_cast<size_t>(product)][0].size() == 1 && !graph_.IsFetched({product, 0}) &&
+           graph_.MayFuse({product, update}) && !is_awaited_[static_cast<size_t>(product)] && !IsUpdated(node.inputs[0]) && !IsUpdated(node.inputs[1]);
   }
 
   // Whether the device computes the fused node, and gains by it: kernels that have a form of the weights of their own wish for
@@ -54,7 +60,6 @@ class GradientUpdateFuser {
     if (old.attr<ApplyAttrs>().has_weight_decay) inputs.push_back(old.inputs.back());
     if (!IsWanted(inputs, old.attrs, update)) return;
     const NodeId fused = graph_.Add(OpKind::k_MatMulApplyGradientDescent, old.name, std::move(inputs), old.attrs, update);
-    graph_.mutable_node(fused).control_inputs = old.control_inputs;
     graph_.ReplaceUses({update, 0}, {fused, 0});
     graph_.ReplaceMembers({update, product}, fused);
   }
@@ -62,6 +67,7 @@ class GradientUpdateFuser {
   CompileGraph& graph_;
   const CompileRequest& request_;
   const std::vector<std::vector<std::vector<Use>>> uses_;  // before this pass
+  std::vector<bool> is_awaited_;                           // by node: something has a control edge from it
 };
 
 }  // namespace

@@ -72,7 +72,7 @@ void Executor::Replay(size_t partition) {
   clock.Start(compute);
   for (BoundStep& b : bound_.steps(partition)) {
     // Once updates have begun they are finished: half-updated variables would be worth nothing.
-    if (b.step->phase != kUpdatePhase && Interrupted()) throw Error(Code::kCancelled, "interrupted");
+    if (b.step->phase != kUpdatePhase && !finishes_steps_ && Interrupted()) throw Error(Code::kCancelled, "interrupted");
     Enqueue(b, partition);
     if (b.is_guarded && !IsGuardFinite()) break;
   }

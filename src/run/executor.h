@@ -41,6 +41,9 @@ class Executor {
   // it is a float32 or float64 scalar and the plan has one partition.
   void StopUnlessFinite(int fetch);
 
+  // Later replays run to their end, also when an interrupt comes.
+  void FinishSteps() { finishes_steps_ = true; }
+
   const Plan& plan() const { return plan_; }
   const StepTimes& times() const { return times_; }
 
@@ -61,6 +64,7 @@ class Executor {
   int guard_ = -1;  // fetch that must be finite
   int64_t step_ = 0;
   bool is_traced_ = false;
+  bool finishes_steps_ = false;
   std::mutex mutex_;
   std::exception_ptr error_;  // the first of this replay, guarded by mutex_
   std::unique_ptr<Drivers> drivers_;  // after everything that they use

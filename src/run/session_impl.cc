@@ -44,6 +44,10 @@ class SessionImpl::PlanRunner final : public Runner {
     guard_ = fetch;
     if (executor_ != nullptr) executor_->StopUnlessFinite(fetch);
   }
+  void FinishSteps() override {
+    finishes_steps_ = true;
+    if (executor_ != nullptr) executor_->FinishSteps();
+  }
   std::string PlanText() const override {
     if (executor_ != nullptr) return PlanToText(executor_->plan());
     return plan_ != nullptr ? PlanToText(*plan_) : "";
@@ -66,9 +70,11 @@ class SessionImpl::PlanRunner final : public Runner {
     }
     stats_ = plan_->stats;
     std::unique_ptr<Plan> plan = std::move(plan_);  // if memory runs out below, the next run compiles again
-    executor_ = std::make_unique<Executor>(std::move(*plan), session_->DevicePointers(), session_->table_, session_->memory_,
-                                           [session = session_](int device) { session->AdoptThread(device); });
-    if (guard_ >= 0) executor_->StopUnlessFinite(guard_);
+    auto executor = std::make_unique<Executor>(std::move(*plan), session_->DevicePointers(), session_->table_, session_->memory_,
+                                               [session = session_](int device) { session->AdoptThread(device); });
+    if (guard_ >= 0) executor->StopUnlessFinite(guard_);  // if that is refused, the next run says so again
+    if (finishes_steps_) executor->FinishSteps();
+    executor_ = std::move(executor);
   }
 
   SessionImpl* session_;
@@ -78,6 +84,7 @@ class SessionImpl::PlanRunner final : public Runner {
   PlanStats stats_;
   StepTimes no_times_;
   int guard_ = -1;  // fetch that must be finite for a replay to go on
+  bool finishes_steps_ = false;
 };
 
 SessionImpl::SessionImpl(const Graph* graph, SessionOptions options, std::vector<LocalDevice> devices)

@@ -45,6 +45,9 @@ TEST(SweepSpec, ErrorsPointAtTheCharacter) {
   EXPECT_THAT(ErrorOf(""), HasSubstr("character 1"));
   EXPECT_THAT(ErrorOf("num_gpus=1;"), HasSubstr("character 12"));
   EXPECT_THAT(ErrorOf("num_gpus=1;num_gpus=2"), HasSubstr("character 12: --num_gpus comes twice"));
+  std::string ten = "batch_size=1,2,3,4,5,6,7,8,9,10";
+  for (const char* flag : {"num_gpus", "num_batches", "num_warmup_batches", "display_every"}) ten += std::string(";") + flag + "=1,2,3,4,5,6,7,8,9,10";
+  EXPECT_THAT(ErrorOf(ten), HasSubstr("more than 10000 points"));
   EXPECT_THAT(ErrorOf("json=a,b"), HasSubstr("--json cannot be swept"));
 }
 

@@ -197,6 +197,13 @@ TEST_F(GradientUpdates, AFetchedGradientIsWritten) {
   EXPECT_EQ(FusedAndEqual({gradient}, ops::ApplyGradientDescent(root_, w_, rate_, gradient)), 0);
 }
 
+TEST_F(GradientUpdates, AnUpdateThatWaitsForTheGradientStaysApart) {
+  const Output gradient = Gradients(root_, loss_, {w_})[0];
+  const NodeId barrier = ops::Group(root_, {gradient.node});
+  EXPECT_EQ(FusedAndEqual({}, ops::ApplyGradientDescent(root_.WithControlDependencies({barrier}), w_, rate_, gradient)), 0);
+  EXPECT_EQ(FusedAndEqual({}, ops::ApplyGradientDescent(root_.WithControlDependencies({gradient.node}), w_, rate_, gradient)), 0);
+}
+
 TEST_F(GradientUpdates, FactorsThatAreUpdatedThemselvesAreReadBefore) {
   Variable u = ops::MakeVariable(root_, "u", ops::Const(root_, Ramp({kBatch, kIn}, -0.5F, 0.001F)));
   const Output loss = ops::Sum(root_, ops::Square(root_, ops::MatMul(root_, u, w_)));

@@ -104,8 +104,11 @@ std::vector<AllReduceRange> ParseAllReduceSpec(const std::string& spec) { return
 void CheckAllReduceSpec(const std::vector<AllReduceRange>& spec, int num_towers, int num_cpus) {
   for (const AllReduceRange& range : spec) {
     const std::string name = LocalName(range.algorithm);
-    if (name != "pscpu" && name != "psgpu" && name != "xring") continue;  // nothing to share out within a process
-    const int64_t most = name == "pscpu" ? num_cpus : num_towers;
+    const bool is_ring = name == "xring" || name == "collective";
+    if (name != "pscpu" && name != "psgpu" && !is_ring) continue;  // nothing to share out within a process
+    const int64_t most = name == "pscpu" ? num_cpus : name == "collective" ? 2 : num_towers;
+    if (name == "collective" && range.shards > most)
+      throw InvalidArgument(fmt::format("flag --all_reduce_spec: collective#{}: there are at most 2 rings, collective#2", range.shards));
     if (range.shards <= most) continue;
     throw InvalidArgument(fmt::format("flag --all_reduce_spec: {}#{} needs {} {}, but there {} {}", range.algorithm, range.shards,
                                       range.shards, name == "pscpu" ? "CPU devices" : "devices", most == 1 ? "is" : "are", most));
