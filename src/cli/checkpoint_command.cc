@@ -58,7 +58,7 @@ int List(const std::string& given, bool as_json) {
     tensors.push_back({{"name", entry.name}, {"dtype", type}, {"shape", std::vector<int64_t>(dims.begin(), dims.end())}, {"bytes", size}, {"slices", entry.slices.size()}});
   }
   text += fmt::format("{:<{}}  {:<8}  {:<16}  {:>10}\n", "all", width, "", "", bytes);
-  WriteStandardOutput(as_json ? json{{"checkpoint", path}, {"data_files", bundle.num_shards()}, {"bytes", bytes}, {"tensors", tensors}}.dump(2) + "\n" : text);
+  WriteStandardOutput(as_json ? json{{"checkpoint", path}, {"data_files", bundle.num_shards()}, {"bytes", bytes}, {"tensors", tensors}}.dump(2, ' ', false, json::error_handler_t::replace) + "\n" : text);
   return kSuccess;
 }
 
@@ -71,7 +71,7 @@ int Verify(const std::string& given, bool as_json) {
     results.push_back({{"checkpoint", path}, {"intact", !wrong}, {"error", wrong ? json(*wrong) : json(nullptr)}});
     if (!as_json) WriteStandardOutput(wrong ? fmt::format("BROKEN  {}\n", *wrong) : fmt::format("intact  {}\n", path));
   }
-  if (as_json) WriteStandardOutput(results.dump(2) + "\n");
+  if (as_json) WriteStandardOutput(results.dump(2, ' ', false, json::error_handler_t::replace) + "\n");
   return all_right ? kSuccess : kFailure;
 }
 
@@ -88,7 +88,7 @@ int Compare(const std::string& a, const std::string& b, double tolerance, bool a
     json differences = json::array();
     for (const TensorDifference& d : comparison.differences)
       differences.push_back({{"name", d.name}, {"what", d.what}, {"elements", d.elements}, {"of", d.of}, {"largest", d.largest}});
-    WriteStandardOutput(json{{"a", path_a}, {"b", path_b}, {"tensors_in_both", comparison.tensors}, {"differences", differences}}.dump(2) + "\n");
+    WriteStandardOutput(json{{"a", path_a}, {"b", path_b}, {"tensors_in_both", comparison.tensors}, {"differences", differences}}.dump(2, ' ', false, json::error_handler_t::replace) + "\n");
     return equal ? kSuccess : kFailure;
   }
   std::string text = fmt::format("A: {}\nB: {}\n", path_a, path_b);

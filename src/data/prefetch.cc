@@ -1,7 +1,8 @@
 #include "data/prefetch.h"
 
 #include <algorithm>
-#include <chrono>
+
+#include "base/clock.h"
 
 namespace muster::data {
 
@@ -23,7 +24,7 @@ Prefetcher::~Prefetcher() {
 
 const Batch* Prefetcher::Next() {
   if (IsPastEnd(next_)) return nullptr;
-  const auto begin = std::chrono::steady_clock::now();
+  const double begin = SteadySeconds();
   ReleasePrevious();
   if (threads_.empty() && !IsReady(next_)) FillSlot(next_);
   Slot& slot = SlotOf(next_);
@@ -31,7 +32,7 @@ const Batch* Prefetcher::Next() {
     MutexLock lock(mutex_);
     while (!slot.ready) filled_.Wait(mutex_);
   }
-  wait_seconds_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  wait_seconds_ += SteadySeconds() - begin;
   if (slot.error) std::rethrow_exception(slot.error);  // next_ stays, so that the next call ends here too
   ++next_;
   return &slot.batch;

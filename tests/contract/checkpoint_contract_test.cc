@@ -20,16 +20,7 @@ namespace {
 
 using nlohmann::json;
 using testing::Finished;
-
-// The flags of a recorded command, for ours.
-std::vector<std::string> Words(const std::string& command) {
-  std::vector<std::string> words = {"bench"};
-  std::istringstream stream(command);
-  std::string word;
-  stream >> word;
-  while (stream >> word) words.push_back(word);
-  return words;
-}
+using testing::Words;
 
 std::vector<std::string> FilesOf(const std::string& folder) {
   std::vector<std::string> names;

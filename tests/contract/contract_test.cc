@@ -16,6 +16,7 @@ namespace {
 
 using testing::Finished;
 using testing::Lines;
+using testing::Words;
 
 std::string GoldenFile(const std::string& name) { return testing::GoldenDir().string() + "/cnn_benchmarks/" + name; }
 
@@ -41,16 +42,6 @@ std::vector<std::string> MaskedLines(const std::string& text) {
   std::vector<std::string> lines = Lines(text);
   for (std::string& line : lines) line = Masked(line);
   return lines;
-}
-
-// "tf_cnn_benchmarks.py --a --b" → {"bench", "--a", "--b"}.
-std::vector<std::string> Words(const std::string& command) {
-  std::vector<std::string> words = {"bench"};
-  std::istringstream stream(command);
-  std::string word;
-  stream >> word;
-  while (stream >> word) words.push_back(word);
-  return words;
 }
 
 std::string RecordedOutput(const nlohmann::json& entry) {

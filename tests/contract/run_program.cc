@@ -87,4 +87,13 @@ std::vector<std::string> Lines(const std::string& text) {
   return lines;
 }
 
+std::vector<std::string> Words(const std::string& command) {
+  std::vector<std::string> words = {"bench"};
+  std::istringstream stream(command);
+  std::string word;
+  stream >> word;
+  while (stream >> word) words.push_back(word);
+  return words;
+}
+
 }  // namespace muster::testing

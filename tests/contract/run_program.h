@@ -37,4 +37,7 @@ class TemporaryFolder {
 
 std::vector<std::string> Lines(const std::string& text);
 
+// A recorded command, for ours: "tf_cnn_benchmarks.py --a --b" → {"bench", "--a", "--b"}.
+std::vector<std::string> Words(const std::string& command);
+
 }  // namespace muster::testing

@@ -44,7 +44,7 @@ TEST_F(Hazards, MemoryThatIsStillReadMustNotBeOverwritten) {
 
 TEST_F(Hazards, TwoReadsNeedNoOrder) {
   Read(a_, 0, 16);
-  Read(b_, 0, 16);
+  EXPECT_NO_THROW(Read(b_, 0, 16));
 }
 
 TEST_F(Hazards, AnEventStandsForWhatWasEnqueuedBeforeItOnly) {
@@ -60,13 +60,13 @@ TEST_F(Hazards, OrderGoesThroughThirdStreams) {
   Write(a_, 0, 8);
   Order(a_, b_);
   Order(b_, c_);
-  Read(c_, 0, 8);
+  EXPECT_NO_THROW(Read(c_, 0, 8));
 }
 
 TEST_F(Hazards, WhatTheHostWaitedForIsOrderedBeforeEverythingLater) {
   Write(a_, 0, 8);
   checker_.OnHostWait(a_);
-  Write(b_, 0, 8);
+  EXPECT_NO_THROW(Write(b_, 0, 8));
 }
 
 TEST_F(Hazards, TheMessageNamesBothSides) {

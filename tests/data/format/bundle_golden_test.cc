@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "base/file.h"
+#include "core/tensor_element.h"
 #include "data/format/bundle_reader.h"
 #include "data/format/bundle_writer.h"
 #include "tests/data/format/files.h"
@@ -14,29 +15,15 @@ namespace {
 
 using nlohmann::json;
 
-double ElementOf(const Tensor& value, size_t i) {
-  switch (value.dtype()) {
-    case DType::kFloat32: return static_cast<double>(value.data<float>()[i]);
-    case DType::kFloat64: return value.data<double>()[i];
-    case DType::kFloat16: return static_cast<double>(ToFloat(value.data<Float16>()[i]));
-    case DType::kBFloat16: return static_cast<double>(ToFloat(value.data<BFloat16>()[i]));
-    case DType::kInt32: return value.data<int32_t>()[i];
-    case DType::kInt64: return static_cast<double>(value.data<int64_t>()[i]);
-    case DType::kUInt8: return value.data<uint8_t>()[i];
-    case DType::kBool: return value.data<bool>()[i] ? 1 : 0;
-  }
-  return 0;
-}
-
 double NumberOf(const json& value) { return value.is_boolean() ? value.get<bool>() : value.get<double>(); }
 
 void ExpectValues(const json& expected, const Tensor& value, const std::string& name) {
-  for (size_t i = 0; i < expected.size(); ++i) EXPECT_EQ(ElementOf(value, i), NumberOf(expected[i])) << name << " element " << i;
+  for (size_t i = 0; i < expected.size(); ++i) EXPECT_EQ(ElementAsDouble(value, i), NumberOf(expected[i])) << name << " element " << i;
 }
 
 double SumOf(const Tensor& value) {
   double sum = 0;
-  for (int64_t i = 0; i < value.shape().num_elements(); ++i) sum += ElementOf(value, static_cast<size_t>(i));
+  for (int64_t i = 0; i < value.shape().num_elements(); ++i) sum += ElementAsDouble(value, static_cast<size_t>(i));
   return sum;
 }
 
