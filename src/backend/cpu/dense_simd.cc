@@ -19,7 +19,7 @@ constexpr int kRowTile = 8, kVectors = 3;     // rows x vectors of columns
 constexpr int kDotRows = 4, kDotColumns = 6;  // of the input gradient: images x columns
 #else
 constexpr int kRowTile = 4, kVectors = 2;
-constexpr int kDotRows = 4, kDotColumns = 2;
+constexpr int kDotRows = 4, kDotColumns = 3;
 #endif
 constexpr int64_t kMaxLanes = 16;
 constexpr int64_t kDepth = 16;       // strips of a panel that stay in the first-level cache for all images
@@ -176,15 +176,29 @@ HWY_NOINLINE void DotTile(const Dots& p) {
   float* copy = p.copy;
   for (int64_t panel = 0; panel < p.panels; ++panel) {
     for (int64_t i = 0; i < kDensePanel; i += lanes) {
-      VF32 g[kRows];
-      for (int r = 0; r < kRows; ++r) g[r] = hn::Load(d, dy + r * kDensePanel + i);
-      for (int c = 0; c < kCols; ++c) {
+      const auto weights = [&](int c) {
         const VF32 value = hn::Load(d, w + c * kDensePanel + i);
         if (kCopies) {
           hn::Store(value, d, copy + c * kDensePanel + i);
           hwy::Prefetch(w + (kCols + c) * kDensePanel + i);
         }
-        for (int r = 0; r < kRows; ++r) acc[c][r] = hn::MulAdd(g[r], value, acc[c][r]);
+        return value;
+      };
+      // What there is less of stays in registers while the other passes by: the tile leaves no room for both.
+      if constexpr (kRows <= kCols) {
+        VF32 g[kRows];
+        for (int r = 0; r < kRows; ++r) g[r] = hn::Load(d, dy + r * kDensePanel + i);
+        for (int c = 0; c < kCols; ++c) {
+          const VF32 value = weights(c);
+          for (int r = 0; r < kRows; ++r) acc[c][r] = hn::MulAdd(g[r], value, acc[c][r]);
+        }
+      } else {
+        VF32 values[kCols];
+        for (int c = 0; c < kCols; ++c) values[c] = weights(c);
+        for (int r = 0; r < kRows; ++r) {
+          const VF32 g = hn::Load(d, dy + r * kDensePanel + i);
+          for (int c = 0; c < kCols; ++c) acc[c][r] = hn::MulAdd(g, values[c], acc[c][r]);
+        }
       }
     }
     dy += p.dy_stride;
