@@ -59,6 +59,11 @@ TEST(PlanQuality, ActivationsOfResNet50AreNeverReordered) {
   }
 }
 
+TEST(PlanQuality, ResNet50AtItsUsualBatchReordersNothingAtAll) {
+  TrainingPlan plan("resnet50", "imagenet", 32);
+  EXPECT_EQ(plan.Count("_Reorder"), 0);
+}
+
 TEST(PlanQuality, NCHWIsTransposedAtTheEdgesOnly) {
   TrainingPlan plan("resnet50", "imagenet", 2, DataFormat::kNCHW);
   EXPECT_LE(plan.Count("Transpose"), 1);

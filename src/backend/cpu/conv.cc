@@ -1,7 +1,7 @@
 #include <algorithm>
-#include <array>
 #include <cstring>
 
+#include "backend/cpu/conv_as_matmul.h"
 #include "backend/cpu/kernels.h"
 #include "backend/cpu/onednn_adapter.h"
 #include "backend/cpu/primitive_kernel.h"
@@ -14,15 +14,6 @@ namespace {
 using onednn::ConvExtras;
 using onednn::ConvKind;
 using onednn::ConvProblem;
-using onednn::MatMulProblem;
-
-// Convolutions with a 1x1 kernel, stride 1 and no padding are plain matrix products over NHWC, [pixels, in] x [in, out]. This
-// is the one switch for running them so: as fast as the convolution primitives forward and for the input gradient, faster for
-// the filter gradient, five times faster to prepare, and their filters need no form of their own.
-bool RunsAsMatMul(const ConvProblem& p) {
-  constexpr std::array<int64_t, 2> ones{1, 1};
-  return p.kernel_h == 1 && p.kernel_w == 1 && p.groups == 1 && p.strides == ones && p.paddings == decltype(p.paddings){};
-}
 
 // Whether the convolution is ours or a matrix product: it then takes the plain filter.
 bool TakesPlainFilter(ConvKind kind, const ConvProblem& p) { return RunsAsMatMul(p) || PrefersWinograd(kind, p); }
@@ -130,32 +121,14 @@ PreparedKernel WithBias(PreparedKernel filter, const KernelRequest& r, const Dev
   return {std::move(kernel), bytes};
 }
 
-PreparedKernel PrepareAsMatMul(const ConvRequest& c, const KernelRequest& r, const DeviceCaps& caps) {
-  const ConvProblem& p = c.problem;
-  const int64_t pixels = p.batch * p.in_h * p.in_w;
-  MatMulProblem m{.dtype = p.dtype};
-  switch (c.kind) {
-    case ConvKind::kForward:
-      m.m = pixels, m.k = p.in_c, m.n = p.out_c;
-      m.bias = c.extras.bias, m.relu = c.extras.relu;
-      if (m.bias) return PrimitiveKernel(MakeMatMul(m, caps.threads), {In(0), In(1), In(2), Out(0)});
-      return PrimitiveKernel(MakeMatMul(m, caps.threads), {In(0), In(1), Out(0)});
-    case ConvKind::kBackwardData:
-      m.m = pixels, m.k = p.out_c, m.n = p.in_c, m.transpose_b = true;
-      return PrimitiveKernel(MakeMatMul(m, caps.threads), {In(1), In(0), Out(0)});
-    case ConvKind::kBackwardFilter: {
-      m.m = p.in_c, m.k = pixels, m.n = p.out_c, m.transpose_a = true;
-      PreparedKernel filter = PrimitiveKernel(MakeMatMul(m, caps.threads), {In(0), In(1), Out(0)});
-      return c.extras.bias ? WithBias(std::move(filter), r, caps) : std::move(filter);
-    }
-  }
-  MUSTER_CHECK(false);
-}
-
 PreparedKernel PrepareWithPlainFilter(const ConvRequest& c, const KernelRequest& r, const DeviceCaps& caps) {
-  if (RunsAsMatMul(c.problem)) return PrepareAsMatMul(c, r, caps);
-  if (c.kind != ConvKind::kBackwardFilter) return PrepareWinograd(c.kind, c.problem, c.extras, caps.threads);
-  PreparedKernel filter = PrepareWinogradFilterGradient(c.problem, caps.threads);
+  const bool is_product = RunsAsMatMul(c.problem);
+  if (c.kind != ConvKind::kBackwardFilter) {
+    return is_product ? PrepareConvAsMatMul(c.kind, c.problem, c.extras, caps.threads)
+                      : PrepareWinograd(c.kind, c.problem, c.extras, caps.threads);
+  }
+  PreparedKernel filter = is_product ? PrepareConvAsMatMul(c.kind, c.problem, c.extras, caps.threads)
+                                     : PrepareWinogradFilterGradient(c.problem, caps.threads);
   return c.extras.bias ? WithBias(std::move(filter), r, caps) : std::move(filter);
 }
 

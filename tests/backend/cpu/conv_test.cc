@@ -143,6 +143,8 @@ INSTANTIATE_TEST_SUITE_P(
         testing::Values(Case{"same3x3", {2, 9, 7, 16}, {3, 3, 16, 32}, Attrs({1, 1}, Padding::kSame)},
                         Case{"pointwise", {3, 5, 6, 24}, {1, 1, 24, 40}, Attrs({1, 1}, Padding::kSame)},
                         Case{"pointwise_stride2", {2, 8, 8, 16}, {1, 1, 16, 32}, Attrs({2, 2}, Padding::kSame)},
+                        Case{"pointwise_stride2by3_odd", {2, 7, 9, 16}, {1, 1, 16, 32}, Attrs({2, 3}, Padding::kSame)},
+                        Case{"pointwise_stride3_valid", {2, 8, 9, 8}, {1, 1, 8, 24}, Attrs({3, 3}, Padding::kValid)},
                         Case{"first_layer", {2, 23, 23, 3}, {7, 7, 3, 64}, Attrs({2, 2}, Padding::kSame)},
                         Case{"one_channel", {4, 28, 28, 1}, {5, 5, 1, 32}, Attrs({1, 1}, Padding::kSame)},
                         Case{"odd_channels", {1, 6, 5, 5}, {3, 2, 5, 7}, Attrs({1, 1}, Padding::kValid)},
