@@ -13,10 +13,11 @@ class Case:
     threads: int = 2  # of all devices together
     num_devices: int = 1
     variable_update: str = ""
+    real_data: bool = False  # training on Fashion-MNIST: num_batches is of one pass over it
 
     @property
     def name(self):
-        extra = ["forward only"] if self.forward_only else []
+        extra = ["forward only"] if self.forward_only else ["Fashion-MNIST"] if self.real_data else []
         extra += ["1 thread"] if self.threads == 1 else []
         extra += [f"{self.num_devices} devices {self.variable_update}"] if self.num_devices > 1 else []
         return f"{self.model}:{self.batch_size}" + "".join(f" ({e})" for e in extra)
@@ -35,6 +36,7 @@ SPEED = [
     Case("lenet", 32, 600, 2.0),
     Case("trivial", 32, 800, 2.0),
     Case("resnet50", 32, 10, 1.1, forward_only=True),
+    Case("cnn_5x5", 128, 468, 1.15, data_name="mnist", real_data=True),
 ]
 
 # How cost grows with the batch, and what the second thread brings.

@@ -66,12 +66,23 @@ class Muster:
         self.facts = {}
 
     def measure(self, case):
+        if case.real_data:
+            return self.train(case)
         with tempfile.TemporaryDirectory() as folder:
             result = Path(folder) / "result.json"
             threads = f"--num_intra_threads={max(1, case.threads // case.num_devices)}"  # each device has its own
             text, _ = run([BIN / "muster", "bench", *bench_flags(case), threads, f"--json={result}"])
             facts = json.loads(result.read_text())
         return images_per_sec(text), facts["measured_peak_bytes"]
+
+    @staticmethod
+    def train(case):
+        with tempfile.TemporaryDirectory() as folder:
+            result = Path(folder) / "result.json"
+            _, peak = run([BIN / "muster", "train", f"--model={case.model}", f"--batch_size={case.batch_size}", "--optimizer=adam",
+                           "--init_learning_rate=0.001", "--learning_rate_schedule=constant", "--num_epochs=1",
+                           "--target_accuracy=0", f"--num_intra_threads={case.threads}", f"--json={result}"])
+            return json.loads(result.read_text())["result"]["images_per_sec"], peak
 
 
 class TensorFlow:
@@ -102,6 +113,10 @@ class TensorFlow:
         env = {"TF_USE_LEGACY_KERAS": "1", "TF_CPP_MIN_LOG_LEVEL": "3", "TF_ENABLE_ONEDNN_OPTS": "1",
                "CUDA_VISIBLE_DEVICES": ""}
         threads = [f"--num_intra_threads={case.threads}", f"--num_inter_threads={case.threads}"]  # all devices share them
+        if case.real_data:
+            program = Path(__file__).parent / "tensorflow_fashion_mnist.py"
+            text, peak = run([self.python, program, f"--batch_size={case.batch_size}", f"--threads={case.threads}"], env)
+            return images_per_sec(text), peak
         flags = [*bench_flags(case), *threads]
         text, peak = run([self.python, self.program, *flags], env)
         return images_per_sec(text), peak
@@ -115,8 +130,8 @@ class PyTorch:
         self.python = install("torch", [requirement] if requirement else PYTORCH)
 
     def measure(self, case):
-        if case.num_devices > 1:
-            raise Failure("trains on one CPU device only")
+        if case.num_devices > 1 or case.real_data:
+            raise Failure("trains on synthetic images on one CPU device only")
         env = {"MALLOC_MMAP_THRESHOLD_": "4000000000", "MALLOC_TRIM_THRESHOLD_": "16000000000",
                "MALLOC_TOP_PAD_": "67108864", "GLIBC_TUNABLES": "glibc.malloc.hugetlb=1", "CUDA_VISIBLE_DEVICES": ""}
         flags = [f"--model={case.model}", f"--data_name={case.data_name}", f"--batch_size={case.batch_size}",
