@@ -76,7 +76,7 @@ class Graph {
   // "name" if it is free, otherwise "name_1", "name_2", … as TensorFlow counts.
   std::string UniqueName(const std::string& name);
 
-  void AddVariable(VariableInfo info) { variables_.push_back(std::move(info)); }
+  void AddVariable(VariableInfo info);
   const std::vector<VariableInfo>& variables() const { return variables_; }
   // The variable whose Variable node this is, or nullptr.
   const VariableInfo* FindVariable(NodeId node) const;
@@ -94,6 +94,7 @@ class Graph {
   std::unordered_map<std::string, NodeId> by_name_;
   std::unordered_map<std::string, int> name_counts_;
   std::vector<VariableInfo> variables_;
+  std::unordered_map<NodeId, size_t> variable_at_;  // by Variable node
   std::vector<NodeId> update_ops_;
   int64_t seed_ = 87654321;  // TensorFlow's DEFAULT_GRAPH_SEED
 };

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <tuple>
 
 #include "base/check.h"
 #include "graph/op_def.h"
@@ -78,7 +79,20 @@ DeviceName Candidates::Resolve(const DeviceName& wanted) const {
   return resolved;
 }
 
+bool Candidates::ByParts::operator()(const Question& a, const Question& b) const {
+  const auto parts = [](const Question& q) {
+    return std::tie(q.support, q.wanted.job, q.wanted.replica, q.wanted.task, q.wanted.type, q.wanted.index);
+  };
+  return parts(a) < parts(b);
+}
+
 int Candidates::First(const DeviceName& wanted, Support support) const {
+  const auto [known, is_new] = first_.try_emplace(Question{wanted, support}, -1);
+  if (is_new) known->second = FindFirst(wanted, support);
+  return known->second;
+}
+
+int Candidates::FindFirst(const DeviceName& wanted, Support support) const {
   const DeviceName resolved = Resolve(wanted);
   for (int device : order_)
     if (Runs(device, support) && resolved.Matches(name(device))) return device;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -15,7 +16,7 @@ using Support = uint64_t;
 DType KernelDTypeOf(const Graph& graph, NodeId id);
 
 // The devices that a node may go to: in the order in which placement prefers them, and what each can run. Borrows the
-// request's devices.
+// request's devices. For one thread.
 class Candidates {
  public:
   // "own" is the task that a specification without a job means; empty: every task, as in TensorFlow.
@@ -41,13 +42,24 @@ class Candidates {
   std::string Types(Support support) const;
 
  private:
+  struct Question {
+    DeviceName wanted;
+    Support support;
+  };
+  struct ByParts {
+    bool operator()(const Question& a, const Question& b) const;
+  };
+
   DeviceName Resolve(const DeviceName& wanted) const;
+  int FindFirst(const DeviceName& wanted, Support support) const;
 
   const std::vector<CompileDevice>& devices_;
   DeviceName own_;
   std::vector<int> order_;                  // indices of devices, best first
   std::vector<const KernelTable*> tables_;  // the distinct ones
   std::vector<int> table_of_;               // of each device
+  // What First answered: a graph asks for a few devices many times.
+  mutable std::map<Question, int, ByParts> first_;
 };
 
 }  // namespace muster

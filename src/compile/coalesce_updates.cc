@@ -17,10 +17,9 @@ bool SamePlace(const Place& a, const Place& b) { return a.region == b.region && 
 
 class Coalescer {
  public:
-  Coalescer(Partition& partition, const CompileRequest& request)
-      : partition_(partition), request_(request), variables_(*request.variables), position_(static_cast<size_t>(variables_.size())) {
-    for (int i = 0; i < variables_.size(); ++i) position_[static_cast<size_t>(variables_.memory_order()[static_cast<size_t>(i)])] = i;
-  }
+  // "neighbour": by variable, the next one of its device in the order of memory, or -1.
+  Coalescer(Partition& partition, const CompileRequest& request, const std::vector<int>& neighbour)
+      : partition_(partition), request_(request), variables_(*request.variables), neighbour_(neighbour) {}
 
   void Run() {
     std::vector<Step> old = std::move(partition_.steps);
@@ -44,7 +43,7 @@ class Coalescer {
   }
 
  private:
-  int Position(const Place& variable) const { return position_[static_cast<size_t>(variable.index)]; }
+  int Position(const Place& variable) const { return variables_.position(variable.index); }
 
   // Variables, slots and the gradient are arrays, of whatever rank; the other inputs are scalars.
   static bool IsArray(const Step& step, size_t input) {
@@ -73,9 +72,7 @@ class Coalescer {
     if (a.device != b.device || a.chunk != b.chunk) return false;
     if (a.chunk >= 0) return a.offset + AlignUp(bytes) == b.offset;
     // Neither has memory yet: they will lie side by side if they are neighbours in the order of memory.
-    for (int i = Position(place) + 1; i < Position(next); ++i)
-      if (variables_.entry(variables_.memory_order()[static_cast<size_t>(i)]).device == a.device) return false;
-    return Position(place) < Position(next);
+    return neighbour_[static_cast<size_t>(place.index)] == next.index;
   }
 
   bool Continues(const Step& step, const Step& next) const {
@@ -109,13 +106,16 @@ class Coalescer {
   Partition& partition_;
   const CompileRequest& request_;
   const VariableTable& variables_;
-  std::vector<int> position_;  // in the order of memory, by variable
+  const std::vector<int>& neighbour_;
 };
 
 }  // namespace
 
 void CoalesceUpdates(Plan& plan, const CompileRequest& request) {
-  for (Partition& partition : plan.partitions) Coalescer(partition, request).Run();
+  std::vector<int> neighbour(static_cast<size_t>(request.variables->size()), -1);
+  for (const std::vector<int>& of_device : request.variables->ByDevice(static_cast<int>(request.devices.size())))
+    for (size_t i = 1; i < of_device.size(); ++i) neighbour[static_cast<size_t>(of_device[i - 1])] = of_device[i];
+  for (Partition& partition : plan.partitions) Coalescer(partition, request, neighbour).Run();
 }
 
 }  // namespace muster

@@ -2,102 +2,14 @@
 
 #include <algorithm>
 #include <queue>
-#include <set>
 
 #include <fmt/format.h>
 
+#include "base/check.h"
 #include "graph/op_def.h"
 #include "muster/error.h"
 
 namespace muster {
-namespace {
-
-constexpr int64_t kOrderSpacing = 1 << 16;  // room for nodes that passes insert
-
-bool IsFullyFed(const Graph& graph, NodeId id, const std::vector<Output>& feeds) {
-  const int count = static_cast<int>(graph.node(id).outputs.size());
-  for (int i = 0; i < count; ++i)
-    if (std::find(feeds.begin(), feeds.end(), Output{id, i}) == feeds.end()) return false;
-  return count > 0;
-}
-
-void CheckFeeds(const Graph& graph, const std::vector<Output>& feeds) {
-  for (size_t i = 0; i < feeds.size(); ++i) {
-    graph.CheckExists(feeds[i]);
-    const Node& node = graph.node(feeds[i].node);
-    if (std::find(feeds.begin(), feeds.begin() + static_cast<long>(i), feeds[i]) != feeds.begin() + static_cast<long>(i))
-      throw InvalidArgument(fmt::format("{} is fed twice", node.name));
-    if (node.kind == OpKind::kVariable)
-      throw InvalidArgument(fmt::format("{} is a variable, which cannot be fed; write it with Session::WriteVariable", node.name));
-  }
-}
-
-std::vector<bool> Needed(const Graph& graph, const std::vector<Output>& feeds, const std::vector<Output>& fetches,
-                         const std::vector<NodeId>& targets) {
-  std::vector<bool> needed(static_cast<size_t>(graph.num_nodes()), false);
-  std::vector<NodeId> stack(targets);
-  for (Output fetch : fetches) stack.push_back(fetch.node);
-  while (!stack.empty()) {
-    const NodeId id = stack.back();
-    stack.pop_back();
-    if (id < 0 || id >= graph.num_nodes()) throw InvalidArgument("a fetch or target is not in this session's graph");
-    if (needed[static_cast<size_t>(id)]) continue;
-    needed[static_cast<size_t>(id)] = true;
-    if (IsFullyFed(graph, id, feeds)) continue;
-    for (Output input : graph.node(id).inputs)
-      if (std::find(feeds.begin(), feeds.end(), input) == feeds.end()) stack.push_back(input.node);
-    for (NodeId control : graph.node(id).control_inputs) stack.push_back(control);
-  }
-  return needed;
-}
-
-}  // namespace
-
-CompileGraph::CompileGraph(const Graph& graph, const std::vector<Output>& fed, const std::vector<Output>& fetched,
-                           const std::vector<NodeId>& wanted)
-    : seed(static_cast<uint64_t>(graph.seed())) {
-  CheckFeeds(graph, fed);
-  for (Output fetch : fetched) graph.CheckExists(fetch);
-  std::vector<bool> needed = Needed(graph, fed, fetched, wanted);
-  std::vector<NodeId> here(static_cast<size_t>(graph.num_nodes()), kNoNode);
-  std::vector<Output> fed_here(fed.size());
-  // A fed value becomes a placeholder of its own, whatever produces it in the graph.
-  for (size_t i = 0; i < fed.size(); ++i) {
-    Node node;
-    node.kind = OpKind::kPlaceholder;
-    node.name = graph.node(fed[i].node).name;
-    node.attrs = PlaceholderAttrs{graph.dtype(fed[i]), graph.shape(fed[i])};
-    node.outputs = {graph.desc(fed[i])};
-    node.device = graph.node(fed[i].node).device;
-    node.id = size();
-    fed_here[i] = {node.id, 0};
-    nodes_.push_back(std::move(node));
-    info_.push_back({fed[i].node, static_cast<int64_t>(fed[i].node) * kOrderSpacing, 0, true});
-  }
-  auto map_output = [&](Output o) {
-    for (size_t i = 0; i < fed.size(); ++i)
-      if (fed[i] == o) return fed_here[i];
-    return Output{here[static_cast<size_t>(o.node)], o.index};
-  };
-  for (NodeId id = 0; id < graph.num_nodes(); ++id) {
-    if (!needed[static_cast<size_t>(id)]) continue;
-    if (IsFullyFed(graph, id, fed)) continue;
-    Node node = graph.node(id);
-    if (node.kind == OpKind::kPlaceholder)
-      throw InvalidArgument(fmt::format("placeholder {} ({}) is needed but not fed", node.name, node.outputs[0].ToString()));
-    node.id = size();
-    for (Output& input : node.inputs) input = map_output(input);
-    std::erase_if(node.control_inputs, [&](NodeId c) { return here[static_cast<size_t>(c)] == kNoNode; });
-    for (NodeId& control : node.control_inputs) control = here[static_cast<size_t>(control)];
-    here[static_cast<size_t>(id)] = node.id;
-    nodes_.push_back(std::move(node));
-    info_.push_back({id, static_cast<int64_t>(id) * kOrderSpacing, 0, true});
-  }
-  feeds = fed_here;
-  for (Output fetch : fetched) fetches.push_back(map_output(fetch));
-  for (NodeId target : wanted)
-    if (here[static_cast<size_t>(target)] != kNoNode) targets.push_back(here[static_cast<size_t>(target)]);
-}
 
 NodeId CompileGraph::VariableBehind(Output value) const {
   NodeId id = value.node;
@@ -117,30 +29,108 @@ NodeId CompileGraph::Add(OpKind kind, const std::string& name, std::vector<Outpu
   for (Output input : node.inputs) context.inputs.push_back(desc(input));
   node.outputs = GetOpDef(kind).shape_rule(context);
   node.id = size();
-  nodes_.push_back(std::move(node));
   const Info& at = info_[static_cast<size_t>(near)];
-  info_.push_back({kNoNode, at.order + (before ? -1 : 1), at.device, true});
+  AddNode(std::move(node), {kNoNode, at.order + (before ? -1 : 1), at.device, true});
   return size() - 1;
 }
 
+void CompileGraph::AddNode(Node node, Info info) {
+  work_ += 1 + static_cast<int64_t>(node.inputs.size() + node.control_inputs.size());
+  uses_.AddNode(node);
+  nodes_.push_back(std::move(node));
+  info_.push_back(info);
+}
+
+void CompileGraph::SetInput(NodeId id, size_t input, Output value) {
+  ++work_;
+  Output& now = nodes_[static_cast<size_t>(id)].inputs[input];
+  uses_.MoveInput({id, static_cast<int>(input)}, now, value);
+  now = value;
+}
+
+void CompileGraph::AddInput(NodeId id, Output value) {
+  ++work_;
+  std::vector<Output>& inputs = nodes_[static_cast<size_t>(id)].inputs;
+  uses_.AddInput({id, static_cast<int>(inputs.size())}, value);
+  inputs.push_back(value);
+}
+
+void CompileGraph::SetControlInput(NodeId id, size_t input, NodeId awaited) {
+  ++work_;
+  NodeId& now = nodes_[static_cast<size_t>(id)].control_inputs[input];
+  uses_.MoveControl({id, static_cast<int>(input)}, now, awaited);
+  now = awaited;
+}
+
+void CompileGraph::AddControlInput(NodeId id, NodeId awaited) {
+  ++work_;
+  std::vector<NodeId>& controls = nodes_[static_cast<size_t>(id)].control_inputs;
+  uses_.AddControl({id, static_cast<int>(controls.size())}, awaited);
+  controls.push_back(awaited);
+}
+
+void CompileGraph::SetControlInputs(NodeId id, std::vector<NodeId> awaited) {
+  Node& node = nodes_[static_cast<size_t>(id)];
+  uses_.RemoveControls(node);
+  node.control_inputs.clear();
+  for (NodeId control : awaited) AddControlInput(id, control);
+}
+
+void CompileGraph::DropOutputs(NodeId id, size_t count) {
+  Node& node = nodes_[static_cast<size_t>(id)];
+  for (int i = static_cast<int>(count); i < static_cast<int>(node.outputs.size()); ++i) MUSTER_CHECK(NumReaders({id, i}) == 0);
+  node.outputs.resize(count);
+}
+
+void CompileGraph::SetFetch(size_t fetch, Output value) {
+  std::vector<size_t>& before = fetches_of_[fetches_[fetch]];
+  std::erase(before, fetch);
+  if (before.empty()) fetches_of_.erase(fetches_[fetch]);
+  fetches_of_[value].push_back(fetch);
+  fetches_[fetch] = value;
+}
+
+void CompileGraph::AddTarget(NodeId id) {
+  targets_at_[id].push_back(targets_.size());
+  targets_.push_back(id);
+}
+
 void CompileGraph::ReplaceUses(Output from, Output to) {
-  for (NodeId id = 0; id < size(); ++id) {
-    if (!is_live(id)) continue;
-    for (Output& input : mutable_node(id).inputs)
-      if (input == from) input = to;
+  if (from == to) return;
+  while (NumReaders(from) > 0) {
+    const Use use = uses_.Readers(from).back();
+    SetInput(use.node, static_cast<size_t>(use.input), to);
   }
-  for (Output& fetch : fetches)
-    if (fetch == from) fetch = to;
+  const auto fetched = fetches_of_.extract(from);
+  if (fetched.empty()) return;
+  std::vector<size_t>& fetches = fetches_of_[to];
+  for (size_t fetch : fetched.mapped()) {
+    fetches_[fetch] = to;
+    fetches.push_back(fetch);
+  }
 }
 
 void CompileGraph::MoveControlUses(NodeId from, NodeId to) {
-  for (NodeId id = 0; id < size(); ++id) {
-    if (!is_live(id) || id == to) continue;
-    for (NodeId& control : mutable_node(id).control_inputs)
-      if (control == from) control = to;
+  if (from == to) return;
+  const std::span<const Use> waiters = uses_.Waiters(from);
+  work_ += 1 + static_cast<int64_t>(waiters.size());
+  for (const Use& use : std::vector<Use>(waiters.begin(), waiters.end()))
+    if (use.node != to) SetControlInput(use.node, static_cast<size_t>(use.input), to);
+  const auto wanted = targets_at_.extract(from);
+  if (wanted.empty()) return;
+  std::vector<size_t>& targets = targets_at_[to];
+  for (size_t target : wanted.mapped()) {
+    targets_[target] = to;
+    targets.push_back(target);
   }
-  for (NodeId& target : targets)
-    if (target == from) target = to;
+}
+
+void CompileGraph::Remove(NodeId id) {
+  if (!is_live(id)) return;
+  work_ += 1 + static_cast<int64_t>(node(id).inputs.size() + node(id).control_inputs.size());
+  info_[static_cast<size_t>(id)].live = false;
+  uses_.RemoveInputs(node(id));
+  uses_.RemoveControls(node(id));
 }
 
 bool CompileGraph::MayFuse(const std::vector<NodeId>& members) const {
@@ -157,21 +147,24 @@ void CompileGraph::ReplaceMembers(const std::vector<NodeId>& members, NodeId fus
 
 void CompileGraph::RemoveUnused() {
   std::vector<bool> used(static_cast<size_t>(size()), false);
-  std::vector<NodeId> stack(targets);
-  for (Output fetch : fetches) stack.push_back(fetch.node);
+  std::vector<NodeId> stack(targets_);
+  for (Output fetch : fetches_) stack.push_back(fetch.node);
   while (!stack.empty()) {
     const NodeId id = stack.back();
     stack.pop_back();
     if (used[static_cast<size_t>(id)]) continue;
     used[static_cast<size_t>(id)] = true;
+    work_ += 1 + static_cast<int64_t>(node(id).inputs.size() + node(id).control_inputs.size());
     for (Output input : node(id).inputs) stack.push_back(input.node);
     for (NodeId control : node(id).control_inputs) stack.push_back(control);
   }
+  work_ += size();
   for (NodeId id = 0; id < size(); ++id)
     if (!used[static_cast<size_t>(id)]) Remove(id);
 }
 
 std::vector<std::vector<std::vector<Use>>> CompileGraph::Uses() const {
+  work_ += size();
   std::vector<std::vector<std::vector<Use>>> uses(static_cast<size_t>(size()));
   for (NodeId id = 0; id < size(); ++id) uses[static_cast<size_t>(id)].resize(node(id).outputs.size());
   for (NodeId id = 0; id < size(); ++id) {
@@ -185,13 +178,10 @@ std::vector<std::vector<std::vector<Use>>> CompileGraph::Uses() const {
 }
 
 std::vector<Use> CompileGraph::Readers(Output o) const {
-  std::vector<Use> readers;
-  for (NodeId id = 0; id < size(); ++id) {
-    if (!is_live(id)) continue;
-    const std::vector<Output>& inputs = node(id).inputs;
-    for (int i = 0; i < static_cast<int>(inputs.size()); ++i)
-      if (inputs[static_cast<size_t>(i)] == o) readers.push_back({id, i});
-  }
+  const std::span<const Use> uses = uses_.Readers(o);
+  std::vector<Use> readers(uses.begin(), uses.end());
+  work_ += 1 + static_cast<int64_t>(readers.size());
+  std::sort(readers.begin(), readers.end());
   return readers;
 }
 
@@ -199,14 +189,14 @@ std::vector<NodeId> CompileGraph::ReadAfter(Output value, NodeId reader) const {
   return VariableBehind(value) == kNoNode ? std::vector<NodeId>{} : node(reader).control_inputs;
 }
 
-bool CompileGraph::IsFetched(Output o) const { return std::find(fetches.begin(), fetches.end(), o) != fetches.end(); }
-
 std::vector<NodeId> CompileGraph::TopologicalOrder() const {
+  work_ += size();
   std::vector<int> waiting(static_cast<size_t>(size()), 0);
   std::vector<std::vector<NodeId>> next(static_cast<size_t>(size()));
   auto edge = [&](NodeId from, NodeId to) {
     next[static_cast<size_t>(from)].push_back(to);
     ++waiting[static_cast<size_t>(to)];
+    ++work_;
   };
   for (NodeId id = 0; id < size(); ++id) {
     if (!is_live(id)) continue;

@@ -16,12 +16,12 @@ const std::vector<int> kToNHWC{0, 2, 3, 1};
 const std::vector<int> kToNCHW{0, 3, 1, 2};
 constexpr std::array<int, 4> kNHWCAxis{0, 3, 1, 2};  // NCHW axis -> NHWC axis
 
-DataFormat* FormatOf(Node& node) {
-  if (auto* a = std::get_if<ConvAttrs>(&node.attrs)) return &a->data_format;
-  if (auto* a = std::get_if<PoolAttrs>(&node.attrs)) return &a->data_format;
-  if (auto* a = std::get_if<BatchNormAttrs>(&node.attrs)) return &a->data_format;
-  if (auto* a = std::get_if<BiasAddAttrs>(&node.attrs)) return &a->data_format;
-  if (auto* a = std::get_if<LRNAttrs>(&node.attrs)) return &a->data_format;
+DataFormat* FormatOf(Attrs& attrs) {
+  if (auto* a = std::get_if<ConvAttrs>(&attrs)) return &a->data_format;
+  if (auto* a = std::get_if<PoolAttrs>(&attrs)) return &a->data_format;
+  if (auto* a = std::get_if<BatchNormAttrs>(&attrs)) return &a->data_format;
+  if (auto* a = std::get_if<BiasAddAttrs>(&attrs)) return &a->data_format;
+  if (auto* a = std::get_if<LRNAttrs>(&attrs)) return &a->data_format;
   return nullptr;
 }
 
@@ -58,8 +58,8 @@ class Converter {
 
   void Run() {
     for (NodeId id : graph_.TopologicalOrder()) {
-      Node& node = graph_.mutable_node(id);
-      if (DataFormat* format = FormatOf(node); format != nullptr && *format == DataFormat::kNCHW) {
+      const Node& node = graph_.node(id);
+      if (DataFormat* format = FormatOf(graph_.mutable_attrs(id)); format != nullptr && *format == DataFormat::kNCHW) {
         // BiasAdd of [batch, channels] has its channels last already.
         if (Is4D(id)) ConvertFormatted(id); else *format = DataFormat::kNHWC;
       } else if (node.kind == OpKind::kTranspose) {
@@ -99,7 +99,7 @@ class Converter {
     if (it != nhwc_.end()) return it->second;
     const NodeId t = graph_.Add(OpKind::kTranspose, graph_.node(value.node).name + "/nhwc", {value}, TransposeAttrs{kToNHWC}, near);
     const std::vector<NodeId> after = graph_.ReadAfter(value, near);
-    graph_.mutable_node(t).control_inputs = after;
+    graph_.SetControlInputs(t, after);
     if (!after.empty()) return {t, 0};  // a read at a given moment: not for others
     return nhwc_[value] = Output{t, 0};
   }
@@ -108,7 +108,7 @@ class Converter {
   void Replace(NodeId id, std::vector<Output> inputs, Attrs attrs, bool outputs_keep_axes = false) {
     const Node old = graph_.node(id);
     const NodeId made = graph_.Add(old.kind, old.name, std::move(inputs), std::move(attrs), id);
-    graph_.mutable_node(made).control_inputs = old.control_inputs;
+    graph_.SetControlInputs(made, old.control_inputs);
     for (int i = 0; i < static_cast<int>(old.outputs.size()); ++i) {
       Output result{made, i};
       if (old.outputs[static_cast<size_t>(i)].shape.rank() == 4 && !outputs_keep_axes) {
@@ -131,7 +131,7 @@ class Converter {
       inputs.push_back(converts ? Get(in, id) : in);
     }
     Node changed = node;
-    *FormatOf(changed) = DataFormat::kNHWC;
+    *FormatOf(changed.attrs) = DataFormat::kNHWC;
     if (auto* a = std::get_if<PoolAttrs>(&changed.attrs); a != nullptr && a->target_shape.rank() == 4) a->target_shape = ToNHWC(a->target_shape);
     if (auto* a = std::get_if<ConvAttrs>(&changed.attrs); a != nullptr && a->target_shape.rank() == 4 && !IsFilterOutput(node.kind))
       a->target_shape = ToNHWC(a->target_shape);

@@ -15,11 +15,12 @@ bool IsStop(const CompileGraph& graph, NodeId id) {
 
 // A fetched variable must be copied at its place in the order of reads and updates: its memory goes on changing.
 void SnapshotFetchedVariables(CompileGraph& graph) {
-  for (Output& fetch : graph.fetches) {
+  for (size_t i = 0; i < graph.fetches().size(); ++i) {
+    const Output fetch = graph.fetches()[i];
     if (graph.VariableBehind(fetch) == kNoNode) continue;
     const Node& source = graph.node(fetch.node);
     const NodeId copy = graph.Add(OpKind::k_Snapshot, source.name + "/fetch", {fetch}, NoAttrs{}, fetch.node, false);
-    fetch = {copy, 0};
+    graph.SetFetch(i, {copy, 0});
   }
 }
 
@@ -31,7 +32,7 @@ void ForwardIdentities(CompileGraph& graph) {
     if (!graph.is_live(id) || !IsIdentity(graph.node(id).kind)) continue;
     // With control inputs it is a read at a given moment: keep it, as a copy.
     if (!graph.node(id).control_inputs.empty()) {
-      graph.mutable_node(id).kind = OpKind::k_Snapshot;
+      graph.set_kind(id, OpKind::k_Snapshot);
       continue;
     }
     if (IsStop(graph, id)) continue;

@@ -19,9 +19,7 @@ class BatchNormFuser {
 
  private:
   bool HasOnlyReader(Output o, NodeId reader) const {
-    if (graph_.IsFetched(o)) return false;
-    const auto readers = graph_.Readers(o);
-    return readers.size() == 1 && readers[0].node == reader;
+    return !graph_.IsFetched(o) && graph_.NumReaders(o) == 1 && graph_.Readers(o)[0].node == reader;
   }
 
   // Whether the node's device has this kernel for the node's dtype.

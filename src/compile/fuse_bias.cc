@@ -25,8 +25,7 @@ class BiasFuser {
 
   // The only reader of an output, or kNoNode if there are several, none, or a fetch.
   NodeId OnlyReader(Output o) const {
-    const std::vector<Use> readers = graph_.Readers(o);
-    return readers.size() == 1 && !graph_.IsFetched(o) ? readers[0].node : kNoNode;
+    return graph_.NumReaders(o) == 1 && !graph_.IsFetched(o) ? graph_.Readers(o)[0].node : kNoNode;
   }
 
   // Conv2D or MatMul, then BiasAdd, then perhaps Relu.

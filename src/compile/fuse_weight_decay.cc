@@ -45,17 +45,17 @@ class DecayFuser {
   }
 
   void Fuse(NodeId update) {
-    Node& node = graph_.mutable_node(update);
-    ApplyAttrs& attrs = std::get<ApplyAttrs>(node.attrs);
-    Output& gradient = node.inputs[static_cast<size_t>(GradientInputOf(node.kind))];
+    const Node& node = graph_.node(update);
+    const auto input = static_cast<size_t>(GradientInputOf(node.kind));
+    const Output gradient = node.inputs[input];
     const Node& sum = graph_.node(gradient.node);
-    if (attrs.has_weight_decay || sum.kind != OpKind::kAddN || sum.inputs.size() != 2 || !IsReadOnce(gradient) || !sum.control_inputs.empty()) return;
+    if (node.attr<ApplyAttrs>().has_weight_decay || sum.kind != OpKind::kAddN || sum.inputs.size() != 2 || !IsReadOnce(gradient) || !sum.control_inputs.empty()) return;
     for (int i : {0, 1}) {
       const Output decay = Decay(sum.inputs[static_cast<size_t>(i)], node.inputs[0]);
       if (!decay.is_valid()) continue;
-      gradient = sum.inputs[static_cast<size_t>(1 - i)];
-      node.inputs.push_back(decay);
-      attrs.has_weight_decay = true;
+      graph_.SetInput(update, input, sum.inputs[static_cast<size_t>(1 - i)]);
+      graph_.AddInput(update, decay);
+      std::get<ApplyAttrs>(graph_.mutable_attrs(update)).has_weight_decay = true;
       return;
     }
   }

@@ -96,15 +96,14 @@ class LayoutPass {
     if (!made.is_valid()) {
       const NodeId id = graph_.Add(OpKind::k_Reorder, graph_.node(value.node).name + "/reorder", {value}, NoAttrs{}, near);
       graph_.mutable_desc({id, 0}).layout = layout;
-      graph_.mutable_node(id).control_inputs = after;
+      graph_.SetControlInputs(id, after);
       made = {id, 0};
     }
     return made;
   }
 
   void SetInput(NodeId id, size_t i, const Layout& layout) {
-    const Output value = Reordered(graph_.node(id).inputs[i], layout, id);
-    graph_.mutable_node(id).inputs[i] = value;
+    graph_.SetInput(id, i, Reordered(graph_.node(id).inputs[i], layout, id));
   }
 
   // Whether an update of a variable that is kept in this form reads the value.
@@ -136,11 +135,13 @@ class LayoutPass {
       if (graph_.desc(in).shape.rank() == 0) continue;
       SetInput(id, i, common);
     }
-    Node& node = graph_.mutable_node(id);
+    const Node& node = graph_.node(id);
     if (node.kind == OpKind::kVariable) return;
-    for (TensorDesc& out : node.outputs)
+    for (int i = 0; i < static_cast<int>(node.outputs.size()); ++i) {
+      TensorDesc& out = graph_.mutable_desc({id, i});
       if (out.shape.rank() > 0 && IsAgnostic(node.kind) && node.kind != OpKind::kL2Loss) out.layout = common;
-    if (node.kind == OpKind::k_Recv) node.outputs[0].layout = node.attr<ChannelAttrs>().desc.layout;
+    }
+    if (node.kind == OpKind::k_Recv) graph_.mutable_desc({id, 0}).layout = node.attr<ChannelAttrs>().desc.layout;
   }
 
   // The form of an element-wise operation: its variable's, else the first opaque one; plain for everything else.

@@ -29,7 +29,7 @@ LiveBytes::LiveBytes(const CompileGraph& graph, const CompileRequest& request, i
       AddStep(graph, request, id);
     }
   }
-  for (Output fetch : graph.fetches)
+  for (Output fetch : graph.fetches())
     if (const int v = Find(fetch); v >= 0) values_[static_cast<size_t>(v)].is_fetched = true;
   NoteWriters();
 }

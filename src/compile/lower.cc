@@ -1,12 +1,11 @@
 #include <algorithm>
 #include <map>
 
-#include "base/bytes.h"
 #include "compile/lifetimes.h"
 #include "compile/passes.h"
 #include "compile/phase.h"
 #include "graph/op_def.h"
-#include "memory/arena_planner.h"
+#include "memory/arena_cache.h"
 
 namespace muster {
 namespace {
@@ -14,17 +13,17 @@ namespace {
 // Builds one partition: its steps in schedule order, then where every value lives.
 class PartitionBuilder {
  public:
-  PartitionBuilder(const CompileGraph& graph, const std::vector<ChannelSpec>& channels, const CompileRequest& request, int device)
-      : graph_(graph), channels_(channels), request_(request), lifetimes_(graph) {
+  PartitionBuilder(const CompileGraph& graph, const std::vector<ChannelSpec>& channels, const CompileRequest& request, int device,
+                   ArenaCache* arenas)
+      : graph_(graph), channels_(channels), request_(request), arenas_(arenas), lifetimes_(graph) {
     partition_.device_index = device;
     partition_.device = request.devices[static_cast<size_t>(device)].name;
   }
 
-  Partition Build(const std::vector<NodeId>& order) {
-    for (NodeId id : order)
-      if (graph_.device(id) == partition_.device_index) AddNode(id);
-    for (Output fetch : graph_.fetches)
-      if (graph_.device(fetch.node) == partition_.device_index) lifetimes_.Use(fetch, static_cast<int>(partition_.steps.size()));
+  // "order": the device's nodes as scheduled; "fetches": numbers of those that it has.
+  Partition Build(const std::vector<NodeId>& order, const std::vector<size_t>& fetches) {
+    for (NodeId id : order) AddNode(id);
+    for (size_t fetch : fetches) lifetimes_.Use(graph_.fetches()[fetch], static_cast<int>(partition_.steps.size()));
     KeepWhatIsSent();
     ShareInPlace();
     PlaceGradients();
@@ -40,17 +39,11 @@ class PartitionBuilder {
     if (const NodeId variable = graph_.VariableBehind(root); variable != kNoNode)
       return {Region::kVariable, request_.variables->IndexOf(graph_.original(variable)), 0};
     if (node.kind == OpKind::kConst) return {Region::kConstant, constants_.at(root.node), 0};
-    if (node.kind == OpKind::kPlaceholder) return {Region::kFeed, FeedIndex(root), 0};
+    if (node.kind == OpKind::kPlaceholder) return {Region::kFeed, root.node, 0};  // feeds are the first nodes
     return places_.at(lifetimes_.Group(root));
   }
 
  private:
-  int FeedIndex(Output root) const {
-    for (size_t i = 0; i < graph_.feeds.size(); ++i)
-      if (graph_.feeds[i] == root) return static_cast<int>(i);
-    return -1;
-  }
-
   void AddNode(NodeId id) {
     const Node& node = graph_.node(id);
     if (node.kind == OpKind::kConst) {
@@ -144,7 +137,7 @@ class PartitionBuilder {
   // Gradients that updates of whole variables read lie side by side, in the order of the variables.
   void PlaceGradients() {
     if (!request_.use_arena) return;
-    std::map<int, Output> by_variable;
+    std::map<int, Output> in_order;  // by the variable's place in the order of memory
     for (NodeId id : nodes_) {
       const Node& node = graph_.node(id);
       if (GetOpDef(node.kind).num_refs == 0 || node.kind == OpKind::kAssign || node.kind == OpKind::kAssignAdd || node.kind == OpKind::kAssignSub) continue;
@@ -152,17 +145,15 @@ class PartitionBuilder {
       for (size_t i = 1; i < node.inputs.size(); ++i) {
         const Output root = lifetimes_.Root(node.inputs[i]);
         const bool fits = graph_.desc(root).shape.rank() > 0 && graph_.desc(root) == graph_.desc(node.inputs[0]);
-        if (fits && OwnsMemory(root)) by_variable.emplace(variable, root);
+        if (fits && OwnsMemory(root)) in_order.emplace(request_.variables->position(variable), root);
       }
     }
     int64_t offset = 0;
-    for (int variable : request_.variables->memory_order()) {
-      auto it = by_variable.find(variable);
-      if (it == by_variable.end()) continue;
-      const int group = lifetimes_.Group(it->second);
+    for (const auto& [position, gradient] : in_order) {
+      const int group = lifetimes_.Group(gradient);
       if (places_.count(group) > 0) continue;
       places_[group] = {Region::kGradient, 0, offset};
-      offset += AlignUp(graph_.desc(it->second).byte_size());
+      offset += AlignUp(graph_.desc(gradient).byte_size());
     }
     partition_.gradient_bytes = offset;
   }
@@ -192,7 +183,7 @@ class PartitionBuilder {
         groups.push_back(-1 - static_cast<int>(s));
       }
     if (!request_.use_arena) return PlaceSeparately(values, groups);
-    const ArenaPlan arena = PlanArena(values, kValueAlignment);
+    const ArenaPlan& arena = arenas_->Plan(values, kValueAlignment);
     for (size_t i = 0; i < groups.size(); ++i) places_[groups[i]] = {Region::kArena, 0, arena.offsets[i]};
     partition_.arena_bytes = arena.arena_bytes;
     partition_.arena_lower_bound = arena.lower_bound;
@@ -221,6 +212,7 @@ class PartitionBuilder {
   const CompileGraph& graph_;
   const std::vector<ChannelSpec>& channels_;
   const CompileRequest& request_;
+  ArenaCache* const arenas_;
   Lifetimes lifetimes_;
   Partition partition_;
   std::vector<NodeId> nodes_;            // the node of each step
@@ -230,91 +222,47 @@ class PartitionBuilder {
   std::map<int, Place> places_;          // by lifetime group; -1-s for the workspace of step s
 };
 
-bool HasWork(const CompileGraph& graph, int device, const std::vector<NodeId>& order) {
-  for (NodeId id : order)
-    if (graph.device(id) == device) return true;
-  return false;
+// The nodes of each device, as scheduled.
+std::vector<std::vector<NodeId>> ByDevice(const CompileGraph& graph, size_t num_devices) {
+  std::vector<std::vector<NodeId>> nodes(num_devices);
+  for (NodeId id : graph.TopologicalOrder()) nodes[static_cast<size_t>(graph.device(id))].push_back(id);
+  return nodes;
 }
 
-// The block that a device's allocator gives for a request: 256 is the BFC allocator's unit.
-int64_t BlockBytes(int64_t bytes) { return RoundUp(bytes, 256); }
-
-DeviceBytes BytesOn(int device, const Plan& plan, const CompileGraph& graph, const CompileRequest& request) {
-  DeviceBytes bytes;
-  bytes.device = request.devices[static_cast<size_t>(device)].name.ToString();
-  bytes.variable_bytes = request.variables->BytesOf(device, [](const VariableTable::Entry&) { return true; });
-  bytes.peak_bytes = BlockBytes(bytes.variable_bytes);
-  for (const Partition& p : plan.partitions) {
-    if (p.device_index != device) continue;
-    bytes.gradient_bytes = p.gradient_bytes;
-    bytes.arena_bytes = p.arena_bytes;
-    bytes.channel_bytes = p.channel_bytes;
-    for (const Tensor& c : p.constants) bytes.constant_bytes += AlignUp(static_cast<int64_t>(c.byte_size()));
-    bytes.peak_bytes += BlockBytes(p.gradient_bytes) + BlockBytes(p.arena_bytes) + BlockBytes(p.channel_bytes) + BlockBytes(bytes.constant_bytes);
-  }
-  for (Output feed : graph.feeds) {
-    if (graph.device(feed.node) != device) continue;
-    bytes.feed_bytes += AlignUp(graph.desc(feed).byte_size());
-    bytes.peak_bytes += BlockBytes(graph.desc(feed).byte_size());
-  }
-  return bytes;
-}
-
-void AddStats(const Plan& plan, const CompileGraph& graph, const CompileRequest& request, PlanStats* stats) {
-  for (int device = 0; device < static_cast<int>(request.devices.size()); ++device) {
-    const DeviceBytes bytes = BytesOn(device, plan, graph, request);
-    stats->variable_bytes += bytes.variable_bytes;
-    stats->gradient_bytes += bytes.gradient_bytes;
-    stats->arena_bytes += bytes.arena_bytes;
-    stats->channel_bytes += bytes.channel_bytes;
-    stats->constant_bytes += bytes.constant_bytes;
-    stats->feed_bytes += bytes.feed_bytes;
-    stats->devices.push_back(bytes);
-  }
-  for (const Partition& p : plan.partitions) stats->arena_lower_bound += p.arena_lower_bound;
-  stats->peak_bytes = stats->variable_bytes + stats->gradient_bytes + stats->arena_bytes + stats->channel_bytes + stats->constant_bytes +
-                      stats->feed_bytes;
+// The numbers of the values on each device.
+std::vector<std::vector<size_t>> ByDevice(const CompileGraph& graph, const std::vector<Output>& values, size_t num_devices) {
+  std::vector<std::vector<size_t>> numbers(num_devices);
+  for (size_t i = 0; i < values.size(); ++i) numbers[static_cast<size_t>(graph.device(values[i].node))].push_back(i);
+  return numbers;
 }
 
 }  // namespace
 
-void CountSteps(Plan& plan) {
-  for (const Partition& p : plan.partitions) {
-    plan.stats.num_steps += static_cast<int>(p.steps.size());
-    for (const Step& step : p.steps) {
-      ++plan.stats.steps_by_op[std::string(OpName(step.kind))];
-      if (step.kind == OpKind::k_Reorder) ++plan.stats.num_reorders;
-    }
-  }
-}
-
 Plan Lower(CompileGraph& graph, std::vector<ChannelSpec> channels, const CompileRequest& request) {
-  const std::vector<NodeId> order = graph.TopologicalOrder();
+  const std::vector<std::vector<NodeId>> nodes = ByDevice(graph, request.devices.size());
   Plan plan;
   plan.channels = std::move(channels);
-  plan.feeds.resize(graph.feeds.size());
-  plan.fetches.resize(graph.fetches.size());
-  std::map<int, int> partition_of;
-  for (int device = 0; device < static_cast<int>(request.devices.size()); ++device) {
-    if (!HasWork(graph, device, order)) continue;
-    PartitionBuilder builder(graph, plan.channels, request, device);
+  plan.feeds.resize(graph.feeds().size());
+  plan.fetches.resize(graph.fetches().size());
+  const std::vector<std::vector<size_t>> fetches = ByDevice(graph, graph.fetches(), nodes.size()), feeds = ByDevice(graph, graph.feeds(), nodes.size());
+  std::vector<int> partition_of(nodes.size(), -1);
+  ArenaCache arenas;
+  for (size_t device = 0; device < nodes.size(); ++device) {
+    if (nodes[device].empty()) continue;
+    PartitionBuilder builder(graph, plan.channels, request, static_cast<int>(device), &arenas);
     const int index = partition_of[device] = static_cast<int>(plan.partitions.size());
-    plan.partitions.push_back(builder.Build(order));
+    plan.partitions.push_back(builder.Build(nodes[device], fetches[device]));
     for (const Step& step : plan.partitions.back().steps)
       if (step.recv_channel >= 0) plan.channels[static_cast<size_t>(step.recv_channel)].place = step.outputs[0];
-    for (size_t i = 0; i < graph.fetches.size(); ++i)
-      if (graph.device(graph.fetches[i].node) == device)
-        plan.fetches[i] = {index, builder.PlaceOf(graph.fetches[i]), graph.desc(graph.fetches[i])};
-    for (size_t i = 0; i < graph.feeds.size(); ++i)
-      if (graph.device(graph.feeds[i].node) == device)
-        plan.feeds[i] = {index, {Region::kFeed, static_cast<int>(i), 0}, graph.desc(graph.feeds[i])};
+    for (size_t i : fetches[device]) plan.fetches[i] = {index, builder.PlaceOf(graph.fetches()[i]), graph.desc(graph.fetches()[i])};
+    for (size_t i : feeds[device]) plan.feeds[i] = {index, {Region::kFeed, static_cast<int>(i), 0}, graph.desc(graph.feeds()[i])};
   }
   for (ChannelSpec& channel : plan.channels) {
-    channel.from = partition_of.at(channel.from);
-    channel.to = partition_of.at(channel.to);
+    channel.from = partition_of[static_cast<size_t>(channel.from)];
+    channel.to = partition_of[static_cast<size_t>(channel.to)];
   }
   plan.variable_version = request.variables->version;
-  AddStats(plan, graph, request, &plan.stats);
+  CountBytes(plan, graph, request);
   return plan;
 }
 

@@ -7,17 +7,19 @@
 namespace muster {
 namespace {
 
-// Blocks of a partition: one of each of these, then the chunks of variables, then the separate allocations.
-enum Block { kArenaBlock, kGradientBlock, kChannelBlock, kFirstChunk };
+// Blocks of a partition: one of each of these, then the separate allocations. Chunks of variables, each of which is one
+// device's, follow those of all partitions.
+enum Block { kArenaBlock, kGradientBlock, kChannelBlock, kNewVariables, kFirstSeparate };
 
 }  // namespace
 
 MemoryBlocks::MemoryBlocks(const Plan& plan, const VariableTable& variables)
     : plan_(plan), variables_(variables), variable_offsets_(static_cast<size_t>(variables.size())) {
+  int num_chunks = 0;
   std::vector<int64_t> next;  // by device: where a variable without memory will lie, as VariableTable::AssignOffsets lays it
   for (int index : variables.memory_order()) {
     const VariableTable::Entry& e = variables.entry(index);
-    num_chunks_ = std::max(num_chunks_, e.chunk + 2);
+    num_chunks = std::max(num_chunks, e.chunk + 1);
     next.resize(std::max(next.size(), static_cast<size_t>(e.device) + 1), 0);
     int64_t& offset = next[static_cast<size_t>(e.device)];
     variable_offsets_[static_cast<size_t>(index)] = e.chunk >= 0 ? e.offset : offset;
@@ -25,8 +27,10 @@ MemoryBlocks::MemoryBlocks(const Plan& plan, const VariableTable& variables)
   }
   for (const Partition& p : plan.partitions) {
     first_block_.push_back(num_blocks_);
-    num_blocks_ += kFirstChunk + num_chunks_ + static_cast<int>(p.separate_bytes.size());
+    num_blocks_ += kFirstSeparate + static_cast<int>(p.separate_bytes.size());
   }
+  first_chunk_ = num_blocks_;
+  num_blocks_ += num_chunks;
 }
 
 BlockAccess MemoryBlocks::AccessTo(int partition, const Place& place, int64_t bytes, bool is_write) const {
@@ -40,10 +44,10 @@ BlockAccess MemoryBlocks::AccessTo(int partition, const Place& place, int64_t by
     case Region::kGradient: block += kGradientBlock; break;
     case Region::kChannel: block += kChannelBlock; break;
     case Region::kVariable:
-      block += kFirstChunk + variables_.entry(place.index).chunk + 1;
+      block = variables_.entry(place.index).chunk < 0 ? block + kNewVariables : first_chunk_ + variables_.entry(place.index).chunk;
       begin += variable_offsets_[static_cast<size_t>(place.index)];
       break;
-    case Region::kSeparate: block += kFirstChunk + num_chunks_ + place.index; break;
+    case Region::kSeparate: block += kFirstSeparate + place.index; break;
   }
   return {block, begin, begin + bytes, is_write};
 }

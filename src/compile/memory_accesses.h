@@ -30,7 +30,7 @@ class MemoryBlocks {
   const VariableTable& variables_;
   std::vector<int64_t> variable_offsets_;  // by entry: in its chunk, or where it will be if it has none yet
   std::vector<int> first_block_;           // by partition
-  int num_chunks_ = 1;                     // of variables, with one for those without memory
+  int first_chunk_ = 0;                    // of variables
   int num_blocks_ = 0;
 };
 

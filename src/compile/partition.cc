@@ -20,10 +20,10 @@ class Partitioner {
     for (NodeId id : graph_.TopologicalOrder()) {
       for (size_t i = 0; i < graph_.node(id).inputs.size(); ++i)
         if (const Output value = graph_.node(id).inputs[i]; graph_.device(value.node) != graph_.device(id))
-          graph_.mutable_node(id).inputs[i] = Received(value, id);
+          graph_.SetInput(id, i, Received(value, id));
       for (size_t i = 0; i < graph_.node(id).control_inputs.size(); ++i)
         if (const NodeId control = graph_.node(id).control_inputs[i]; graph_.device(control) != graph_.device(id))
-          graph_.mutable_node(id).control_inputs[i] = Received(Token(control), id).node;
+          graph_.SetControlInput(id, i, Received(Token(control), id).node);
     }
     return std::move(channels_);
   }
@@ -35,14 +35,17 @@ class Partitioner {
     std::set<NodeId> awaited;
     const std::vector<NodeId> order = graph_.TopologicalOrder();
     for (auto id = order.rbegin(); id != order.rend(); ++id) {
-      Node& node = graph_.mutable_node(*id);
+      const Node& node = graph_.node(*id);
       if (node.kind != OpKind::kNoOp || awaited.count(*id) > 0) {
         awaited.insert(node.control_inputs.begin(), node.control_inputs.end());
         continue;
       }
       const auto is_elsewhere = [&](NodeId control) { return graph_.device(control) != graph_.device(*id); };
-      std::copy_if(node.control_inputs.begin(), node.control_inputs.end(), std::back_inserter(graph_.targets), is_elsewhere);
-      std::erase_if(node.control_inputs, is_elsewhere);
+      std::vector<NodeId> here;
+      for (NodeId control : node.control_inputs)
+        if (is_elsewhere(control)) graph_.AddTarget(control);
+        else here.push_back(control);
+      if (here.size() < node.control_inputs.size()) graph_.SetControlInputs(*id, std::move(here));
     }
   }
 
@@ -65,11 +68,10 @@ class Partitioner {
     channels_.push_back({name, graph_.desc(value), graph_.device(value.node), to});
     const NodeId send = graph_.Add(OpKind::k_Send, name + "/send", {value}, ChannelAttrs{channel, {}}, value.node, false);
     for (NodeId control : after)
-      graph_.mutable_node(send).control_inputs.push_back(
-          graph_.device(control) == graph_.device(send) ? control : Received(Token(control), send).node);
+      graph_.AddControlInput(send, graph_.device(control) == graph_.device(send) ? control : Received(Token(control), send).node);
     const NodeId recv = graph_.Add(OpKind::k_Recv, name + "/recv", {}, ChannelAttrs{channel, graph_.desc(value)}, reader);
     graph_.set_device(recv, to);
-    graph_.mutable_node(recv).control_inputs.push_back(send);  // the one global order: a send comes before its receive
+    graph_.AddControlInput(recv, send);  // the one global order: a send comes before its receive
     return received_[{value, to, after}] = {recv, 0};
   }
 
@@ -78,7 +80,7 @@ class Partitioner {
     Output& token = tokens_[done];
     if (!token.is_valid()) {
       const NodeId fill = graph_.Add(OpKind::kFill, graph_.node(done).name + "/done", {}, FillAttrs{DType::kFloat32, Shape{}, 1}, done, false);
-      graph_.mutable_node(fill).control_inputs = {done};
+      graph_.SetControlInputs(fill, {done});
       token = {fill, 0};
     }
     return token;

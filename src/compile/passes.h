@@ -44,7 +44,8 @@ void CoalesceUpdates(Plan& plan, const CompileRequest& request);
 // streams.cc: a stream for each step, and the fewest waits between streams that keep every access to memory in order.
 void AssignStreams(Plan& plan, const CompileRequest& request);
 
-// lower.cc: the counts of the finished plan's statistics.
+// statistics.cc: what each device holds for a plan that was just lowered, and what a finished plan does.
+void CountBytes(Plan& plan, const CompileGraph& graph, const CompileRequest& request);
 void CountSteps(Plan& plan);
 
 // The request that a node makes of a kernel table.

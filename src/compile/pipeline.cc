@@ -70,6 +70,7 @@ Plan Compile(const CompileRequest& request) {
   if (plan.stats.num_recomputed > 0) dump("recompute", graph);
   if (request.optimize && request.use_arena) CoalesceUpdates(plan, request);
   AssignStreams(plan, request);
+  plan.compile_work += graph.work();
   CountSteps(plan);
   dump.Text("plan", PlanToText(plan));
   return plan;

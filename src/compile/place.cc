@@ -207,7 +207,7 @@ void PlaceNodes(CompileGraph& graph, const CompileRequest& request) {
 
 KernelRequest RequestFor(const CompileGraph& graph, NodeId id) {
   const Node& node = graph.node(id);
-  KernelRequest request{node.kind, &node.attrs, {}, node.outputs, node.name, graph.seed};
+  KernelRequest request{node.kind, &node.attrs, {}, node.outputs, node.name, graph.seed()};
   for (Output input : node.inputs) request.inputs.push_back(graph.desc(input));
   return request;
 }

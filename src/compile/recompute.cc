@@ -166,7 +166,7 @@ class Cloner {
     const NodeId clone = CanRedo(node) ? AddRedone(node, std::move(inputs), near) : AddClone(node, std::move(inputs), near);
     WaitFor(clone, before);
     for (int writer : live_.step(step).overwritten)
-      if (writer > step) graph_.mutable_node(live_.step(writer).node).control_inputs.push_back(clone);
+      if (writer > step) graph_.AddControlInput(live_.step(writer).node, clone);
     for (int i = 0; i < static_cast<int>(node.outputs.size()); ++i)
       if (live_.value(live_.step(step).outputs[static_cast<size_t>(i)]).may_drop) late_[{node.id, i}] = {clone, i};
     ++done_.num_nodes;
@@ -177,7 +177,7 @@ class Cloner {
 
   NodeId AddClone(const Node& node, std::vector<Output> inputs, NodeId near) {
     const NodeId clone = graph_.Add(node.kind, NameFor(node), std::move(inputs), node.attrs, near);
-    for (size_t i = 0; i < node.outputs.size(); ++i) graph_.mutable_node(clone).outputs[i].layout = node.outputs[i].layout;
+    for (int i = 0; i < static_cast<int>(node.outputs.size()); ++i) graph_.mutable_desc({clone, i}).layout = node.outputs[static_cast<size_t>(i)].layout;
     return clone;
   }
 
@@ -195,7 +195,7 @@ class Cloner {
     }
     inputs[3] = {node.id, 3}, inputs[4] = {node.id, 4};
     const NodeId clone = graph_.Add(OpKind::k_FusedBatchNormEx, NameFor(node), std::move(inputs), attrs, near);
-    graph_.mutable_node(clone).outputs.resize(1);
+    graph_.DropOutputs(clone, 1);
     return clone;
   }
 
@@ -204,7 +204,7 @@ class Cloner {
     std::set<NodeId> late;
     for (int v : live_.step(reader).inputs)
       if (v >= 0 && live_.step(live_.value(v).producer).is_late) late.insert(live_.step(live_.value(v).producer).node);
-    graph_.mutable_node(clone).control_inputs.assign(late.begin(), late.end());
+    graph_.SetControlInputs(clone, {late.begin(), late.end()});
   }
 
   // What a late reader of the value reads: its clone if there is one; views are cloned with it.
@@ -221,8 +221,7 @@ class Cloner {
 
   void Redirect(NodeId reader) {
     for (size_t i = 0; i < graph_.node(reader).inputs.size(); ++i) {
-      const Output value = RedirectedView(graph_.node(reader).inputs[i], reader);
-      graph_.mutable_node(reader).inputs[i] = value;
+      graph_.SetInput(reader, i, RedirectedView(graph_.node(reader).inputs[i], reader));
     }
   }
 
@@ -230,7 +229,7 @@ class Cloner {
   Output RedirectedView(Output value, NodeId reader) {
     if (GetOpDef(graph_.node(value.node).kind).is_alias && IsLateNode(value.node)) {
       const Output of = RedirectedView(graph_.node(value.node).inputs[0], reader);
-      graph_.mutable_node(value.node).inputs[0] = of;
+      graph_.SetInput(value.node, 0, of);
       return value;
     }
     return Late(value, reader);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 #include <memory>
+#include <set>
 
 #include "base/check.h"
 #include "compile/memory_accesses.h"
@@ -40,7 +41,12 @@ void ChooseStreams(Plan& plan, const CompileRequest& request) {
 class WaitFinder {
  public:
   WaitFinder(Plan& plan, const VariableTable& variables)
-      : plan_(plan), blocks_(plan, variables), histories_(static_cast<size_t>(blocks_.num_blocks())) {
+      : plan_(plan),
+        blocks_(plan, variables),
+        histories_(static_cast<size_t>(blocks_.num_blocks())),
+        next_(plan.partitions.size(), 0),
+        is_sent_(plan.channels.size(), false),
+        waiting_(plan.channels.size(), -1) {
     int num_lanes = 0;
     for (const Partition& p : plan_.partitions) {
       first_lane_.push_back(num_lanes);
@@ -51,32 +57,46 @@ class WaitFinder {
     FindSharedBlocks();
   }
 
-  // Visits all partitions' steps in an order in which each receive comes after its send.
+  // Visits all partitions' steps in an order in which each receive comes after its send: one partition after the other, round and
+  // round, each as far as it gets.
   void Run() {
-    std::vector<size_t> next(plan_.partitions.size(), 0);
-    std::vector<bool> is_sent(plan_.channels.size(), false);
-    for (bool has_moved = true; has_moved;) {
-      has_moved = false;
-      for (size_t p = 0; p < next.size(); ++p)
-        for (std::vector<Step>& steps = plan_.partitions[p].steps; next[p] < steps.size(); has_moved = true) {
-          Step& step = steps[next[p]];
-          if (step.recv_channel >= 0 && !is_sent[static_cast<size_t>(step.recv_channel)]) break;
-          Visit(static_cast<int>(p), step);
-          if (step.send_channel >= 0) is_sent[static_cast<size_t>(step.send_channel)] = true;
-          ++next[p];
-        }
+    std::set<size_t> ready;
+    for (size_t p = 0; p < next_.size(); ++p) ready.insert(p);
+    for (auto it = ready.begin(); it != ready.end();) {
+      const size_t p = *it;
+      ready.erase(it);
+      Advance(p, &ready);
+      it = ready.upper_bound(p);
+      if (it == ready.end()) it = ready.begin();
     }
-    for (size_t p = 0; p < next.size(); ++p) MUSTER_CHECK(next[p] == plan_.partitions[p].steps.size());
+    for (size_t p = 0; p < next_.size(); ++p) MUSTER_CHECK(next_[p] == plan_.partitions[p].steps.size());
   }
 
  private:
-  using Clock = std::vector<uint64_t>;  // by lane, a stream of a partition: how far it is known to be done
+  using Clock = std::vector<uint32_t>;  // by lane, a stream of a partition: how far it is known to be done
   struct Done {
     Step* step;
     int partition, lane;
-    uint64_t time;  // on its lane
+    uint32_t time;  // on its lane
     std::shared_ptr<const Clock> clock;
   };
+
+  // Visits a partition's steps up to a receive of what is not sent yet; "ready" gains the partitions that can go on.
+  void Advance(size_t p, std::set<size_t>* ready) {
+    std::vector<Step>& steps = plan_.partitions[p].steps;
+    for (; next_[p] < steps.size(); ++next_[p]) {
+      Step& step = steps[next_[p]];
+      ++plan_.compile_work;
+      if (step.recv_channel >= 0 && !is_sent_[static_cast<size_t>(step.recv_channel)]) {
+        waiting_[static_cast<size_t>(step.recv_channel)] = static_cast<int>(p);
+        return;
+      }
+      Visit(static_cast<int>(p), step);
+      if (step.send_channel < 0) continue;
+      is_sent_[static_cast<size_t>(step.send_channel)] = true;
+      if (const int receiver = waiting_[static_cast<size_t>(step.send_channel)]; receiver >= 0) ready->insert(static_cast<size_t>(receiver));
+    }
+  }
 
   // Blocks that only one lane touches cannot conflict.
   void FindSharedBlocks() {
@@ -102,16 +122,17 @@ class WaitFinder {
     for (const BlockAccess& access : accesses)
       histories_[static_cast<size_t>(access.block)].Enter(now, static_cast<uintptr_t>(access.begin), static_cast<uintptr_t>(access.end),
                                                           access.is_write);
-    if (!accesses.empty()) done_.push_back({&step, partition, lane, now.time, clocks_[static_cast<size_t>(lane)]});
+    if (!accesses.empty()) done_.push_back({&step, partition, lane, times_[static_cast<size_t>(lane)], clocks_[static_cast<size_t>(lane)]});
   }
 
   // The steps that these accesses must come after and do not yet: of each lane the last.
-  std::vector<uint32_t> Needed(int lane, const std::vector<BlockAccess>& accesses) const {
+  std::vector<uint32_t> Needed(int lane, const std::vector<BlockAccess>& accesses) {
     const Clock& clock = *clocks_[static_cast<size_t>(lane)];
     std::map<int, AccessHistory::Access> last;
     for (const BlockAccess& access : accesses)
       histories_[static_cast<size_t>(access.block)].VisitConflicts(
           static_cast<uintptr_t>(access.begin), static_cast<uintptr_t>(access.end), access.is_write, [&](const AccessHistory::Access& earlier, bool) {
+            ++plan_.compile_work;
             if (earlier.lane == lane || clock[static_cast<size_t>(earlier.lane)] >= earlier.time) return;
             AccessHistory::Access& of_lane = last[earlier.lane];
             if (of_lane.time < earlier.time) of_lane = earlier;
@@ -123,20 +144,22 @@ class WaitFinder {
 
   // Waits for those that none of the others comes after.
   void WaitFor(const std::vector<uint32_t>& needed, int lane, Step& step) {
-    std::shared_ptr<Clock> joined;
+    if (needed.empty()) return;
+    plan_.compile_work += static_cast<int64_t>(needed.size() * (1 + clocks_.size() / 16));
+    // What is known once all have been waited for, but for themselves.
+    auto joined = std::make_shared<Clock>(*clocks_[static_cast<size_t>(lane)]);
     for (uint32_t n : needed) {
-      const Done& earlier = done_[n];
-      const bool is_implied = std::any_of(needed.begin(), needed.end(), [&](uint32_t other) {
-        return other != n && (*done_[other].clock)[static_cast<size_t>(earlier.lane)] >= earlier.time;
-      });
-      if (is_implied) continue;
-      step.waits.push_back(EventBehind(earlier));
-      if (joined == nullptr) joined = std::make_shared<Clock>(*clocks_[static_cast<size_t>(lane)]);
-      for (size_t l = 0; l < joined->size(); ++l) (*joined)[l] = std::max((*joined)[l], (*earlier.clock)[l]);
-      uint64_t& of_lane = (*joined)[static_cast<size_t>(earlier.lane)];
-      of_lane = std::max(of_lane, earlier.time);
+      const Clock& clock = *done_[n].clock;
+      for (size_t l = 0; l < joined->size(); ++l) (*joined)[l] = std::max((*joined)[l], clock[l]);
     }
-    if (joined != nullptr) clocks_[static_cast<size_t>(lane)] = std::move(joined);
+    std::vector<const Done*> waits;
+    for (uint32_t n : needed)
+      if ((*joined)[static_cast<size_t>(done_[n].lane)] < done_[n].time) waits.push_back(&done_[n]);
+    for (const Done* earlier : waits) {
+      step.waits.push_back(EventBehind(*earlier));
+      (*joined)[static_cast<size_t>(earlier->lane)] = earlier->time;
+    }
+    clocks_[static_cast<size_t>(lane)] = std::move(joined);
   }
 
   int EventBehind(const Done& done) {
@@ -153,8 +176,11 @@ class WaitFinder {
   std::vector<AccessHistory> histories_;    // by block; an access' "what" is its index in done_
   std::vector<int> first_lane_;             // by partition
   std::vector<std::shared_ptr<const Clock>> clocks_;  // by lane; replaced when it waits, so that many steps share one
-  std::vector<uint64_t> times_;             // by lane
+  std::vector<uint32_t> times_;             // by lane
   std::vector<Done> done_;
+  std::vector<size_t> next_;                // by partition: the first step not visited
+  std::vector<bool> is_sent_;               // by channel
+  std::vector<int> waiting_;                // by channel: the partition that gets no further than its receive
 };
 
 }  // namespace

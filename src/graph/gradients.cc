@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <unordered_set>
 
 #include <fmt/format.h>
 
@@ -12,16 +13,36 @@
 namespace muster {
 namespace {
 
-// Nodes that lie between some x and y: reachable from an x along edges, with ids at most y's.
-std::vector<bool> ReachableFrom(const Graph& graph, const std::vector<Output>& xs, NodeId last) {
-  std::vector<bool> reachable(static_cast<size_t>(last) + 1, false);
-  for (const Output& x : xs)
-    if (x.node <= last) reachable[static_cast<size_t>(x.node)] = true;
-  for (NodeId id = 0; id <= last; ++id)
-    for (const Output& input : graph.node(id).inputs)
-      if (reachable[static_cast<size_t>(input.node)]) reachable[static_cast<size_t>(id)] = true;
-  return reachable;
+// What y is computed from, y included, in ascending order.
+std::vector<NodeId> AncestorsOf(const Graph& graph, NodeId y) {
+  std::unordered_set<NodeId> seen{y};
+  std::vector<NodeId> ancestors{y};
+  for (size_t next = 0; next < ancestors.size(); ++next)
+    for (const Output& input : graph.node(ancestors[next]).inputs)
+      if (seen.insert(input.node).second) ancestors.push_back(input.node);
+  std::sort(ancestors.begin(), ancestors.end());
+  return ancestors;
 }
+
+// The nodes that lie between some x and y. Only those behind y are looked at: the graph may hold many other towers.
+class Between {
+ public:
+  Between(const Graph& graph, const std::vector<Output>& xs, NodeId y) {
+    for (const Output& x : xs) reachable_.insert(x.node);
+    for (NodeId id : AncestorsOf(graph, y)) {
+      const std::vector<Output>& inputs = graph.node(id).inputs;
+      if (std::any_of(inputs.begin(), inputs.end(), [&](Output input) { return Has(input.node); })) reachable_.insert(id);
+      if (Has(id)) nodes_.push_back(id);
+    }
+  }
+
+  bool Has(NodeId id) const { return reachable_.count(id) > 0; }
+  const std::vector<NodeId>& nodes() const { return nodes_; }  // ascending
+
+ private:
+  std::unordered_set<NodeId> reachable_;
+  std::vector<NodeId> nodes_;
+};
 
 // Collects the gradients that arrive at each output and adds them up when they are asked for.
 class Accumulator {
@@ -64,22 +85,21 @@ std::vector<Output> Gradients(const Scope& outer, Output y, const std::vector<Ou
   graph.CheckExists(y);
   for (Output x : xs) graph.CheckExists(x);
   Scope scope = outer.WithName("gradients");
-  const std::vector<bool> reachable = ReachableFrom(graph, xs, y.node);
+  const Between between(graph, xs, y.node);
   Accumulator total(scope);
   total.Add(y, grad_y.is_valid() ? grad_y : ops::Fill(scope, graph.dtype(y), graph.shape(y), 1));
 
-  for (NodeId id = y.node; id >= 0; --id) {
-    if (!reachable[static_cast<size_t>(id)]) continue;
-    const Node node = graph.node(id);
-    const bool leads_on = std::any_of(node.inputs.begin(), node.inputs.end(),
-                                      [&](Output input) { return reachable[static_cast<size_t>(input.node)]; });
+  for (auto it = between.nodes().rbegin(); it != between.nodes().rend(); ++it) {
+    const NodeId id = *it;
+    const Node& node = graph.node(id);  // stays where it is while the graph grows
+    const bool leads_on = std::any_of(node.inputs.begin(), node.inputs.end(), [&](Output input) { return between.Has(input.node); });
     if (!leads_on || !AnyFloating(node)) continue;
     std::vector<Output> dy;
     for (int i = 0; i < static_cast<int>(node.outputs.size()); ++i) dy.push_back(total.Total({id, i}));
     if (std::none_of(dy.begin(), dy.end(), [](Output o) { return o.is_valid(); })) continue;
     const std::vector<Output> dx = Differentiate(scope, node, dy);
     for (size_t i = 0; i < dx.size(); ++i)
-      if (dx[i].is_valid() && reachable[static_cast<size_t>(node.inputs[i].node)]) total.Add(node.inputs[i], dx[i]);
+      if (dx[i].is_valid() && between.Has(node.inputs[i].node)) total.Add(node.inputs[i], dx[i]);
   }
 
   std::vector<Output> result;

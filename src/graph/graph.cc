@@ -74,10 +74,14 @@ std::string Graph::UniqueName(const std::string& name) {
   return candidate;
 }
 
+void Graph::AddVariable(VariableInfo info) {
+  variable_at_.emplace(info.ref.node, variables_.size());
+  variables_.push_back(std::move(info));
+}
+
 const VariableInfo* Graph::FindVariable(NodeId node) const {
-  for (const VariableInfo& info : variables_)
-    if (info.ref.node == node) return &info;
-  return nullptr;
+  const auto found = variable_at_.find(node);
+  return found == variable_at_.end() ? nullptr : &variables_[found->second];
 }
 
 }  // namespace muster

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -19,6 +20,8 @@ struct ArenaValue {
   // Values of one group share their storage (in place, alias): it is as large as the largest and lives from the first
   // definition to the last use. Any number of at least 0.
   int group = kNoGroup;
+
+  friend auto operator<=>(const ArenaValue&, const ArenaValue&) = default;
 };
 
 // Where each value lies in one block of memory.

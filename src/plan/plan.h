@@ -97,6 +97,9 @@ struct Plan {
   std::vector<Port> feeds, fetches;
   PlanStats stats;
   int variable_version = 0;
+  // What compiling looked at, counted: nodes and edges visited by passes, moved edges, accesses to memory compared, and what is known of
+  // streams (16 numbers count as one). In proportion to the steps, however many devices there are; a test holds it to that.
+  int64_t compile_work = 0;
 };
 
 // The plan as text: one line per step with places, streams and channels.

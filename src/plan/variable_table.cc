@@ -48,6 +48,30 @@ void VariableTable::Sort(const Graph& graph) {
   for (int i = 0; i < size(); ++i) memory_order_[static_cast<size_t>(i)] = i;
   std::stable_sort(memory_order_.begin(), memory_order_.end(),
                    [&](int a, int b) { return group[static_cast<size_t>(a)] < group[static_cast<size_t>(b)]; });
+  position_.resize(entries_.size());
+  for (int i = 0; i < size(); ++i) position_[static_cast<size_t>(memory_order_[static_cast<size_t>(i)])] = i;
+}
+
+std::vector<std::vector<int>> VariableTable::ByDevice(int num_devices) const {
+  std::vector<std::vector<int>> indices(static_cast<size_t>(num_devices));
+  for (int index : memory_order_) indices[static_cast<size_t>(entry(index).device)].push_back(index);
+  return indices;
+}
+
+int64_t VariableTable::BytesOf(const std::vector<int>& indices) const {
+  int64_t bytes = 0;
+  for (int index : indices) bytes += AlignUp(entry(index).desc.byte_size());
+  return bytes;
+}
+
+void VariableTable::AssignOffsets(const std::vector<int>& indices, int chunk) {
+  int64_t offset = 0;
+  for (int index : indices) {
+    Entry& e = mutable_entry(index);
+    e.chunk = chunk;
+    e.offset = offset;
+    offset += AlignUp(e.desc.byte_size());
+  }
 }
 
 }  // namespace muster

@@ -31,14 +31,15 @@ class VariableTable {
   Entry& mutable_entry(int index) { return entries_[static_cast<size_t>(index)]; }
   int size() const { return static_cast<int>(entries_.size()); }
 
-  // Bytes of the entries of a device that "include" accepts, each aligned.
-  template <typename F>
-  int64_t BytesOf(int device, F include) const;
-  // Gives offsets in the given chunk number to all entries of a device that "include" accepts; returns the bytes.
-  template <typename F>
-  int64_t AssignOffsets(int device, int chunk, F include);
-  // Entry numbers in the order in which memory is laid out.
+  // Entry numbers in the order in which memory is laid out, and the place of an entry there.
   const std::vector<int>& memory_order() const { return memory_order_; }
+  int position(int index) const { return position_[static_cast<size_t>(index)]; }
+  // The entries of each device, 0 to num_devices - 1, in the order of memory.
+  std::vector<std::vector<int>> ByDevice(int num_devices) const;
+  // Bytes of these entries side by side, each aligned.
+  int64_t BytesOf(const std::vector<int>& indices) const;
+  // Gives these entries offsets in the given chunk number.
+  void AssignOffsets(const std::vector<int>& indices, int chunk);
 
   // Rises when a variable moves; plans compiled before must be compiled again.
   int version = 0;
@@ -48,31 +49,11 @@ class VariableTable {
 
   std::vector<Entry> entries_;
   std::vector<int> memory_order_;
+  std::vector<int> position_;  // by entry
   std::unordered_map<NodeId, int> index_;
 };
 
 inline constexpr int64_t kValueAlignment = 64;
 inline int64_t AlignUp(int64_t bytes) { return (bytes + kValueAlignment - 1) / kValueAlignment * kValueAlignment; }
-
-template <typename F>
-int64_t VariableTable::BytesOf(int device, F include) const {
-  int64_t bytes = 0;
-  for (const Entry& e : entries_)
-    if (e.device == device && include(e)) bytes += AlignUp(e.desc.byte_size());
-  return bytes;
-}
-
-template <typename F>
-int64_t VariableTable::AssignOffsets(int device, int chunk, F include) {
-  int64_t offset = 0;
-  for (int index : memory_order_) {
-    Entry& e = mutable_entry(index);
-    if (e.device != device || !include(e)) continue;
-    e.chunk = chunk;
-    e.offset = offset;
-    offset += AlignUp(e.desc.byte_size());
-  }
-  return offset;
-}
 
 }  // namespace muster

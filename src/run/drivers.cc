@@ -18,7 +18,7 @@ void Drivers::Stop() {
   {
     std::lock_guard lock(mutex_);
     is_stopping_ = true;
-    changed_.notify_all();
+    has_begun_.notify_all();
   }
   for (std::thread& thread : threads_) thread.join();
   threads_.clear();
@@ -28,8 +28,8 @@ void Drivers::RunRound() {
   std::unique_lock lock(mutex_);
   finished_ = 0;
   ++round_;
-  changed_.notify_all();
-  changed_.wait(lock, [this] { return finished_ == threads_.size(); });
+  has_begun_.notify_all();
+  has_finished_.wait(lock, [this] { return finished_ == threads_.size(); });
 }
 
 void Drivers::Loop(size_t index) {
@@ -38,14 +38,13 @@ void Drivers::Loop(size_t index) {
   for (;;) {
     {
       std::unique_lock lock(mutex_);
-      changed_.wait(lock, [&] { return round_ > seen || is_stopping_; });
+      has_begun_.wait(lock, [&] { return round_ > seen || is_stopping_; });
       if (is_stopping_) return;
       seen = round_;
     }
     body_(index);
     std::lock_guard lock(mutex_);
-    ++finished_;
-    changed_.notify_all();
+    if (++finished_ == threads_.size()) has_finished_.notify_one();
   }
 }
 

@@ -32,12 +32,15 @@ class VariableMemory {
   };
 
   Device& DeviceOf(int index) const { return *devices_[static_cast<size_t>(index)]; }
-  void Allocate(VariableTable& table, int device);
-  void Relayout(VariableTable& table, int device);
+  // "indices": of the entries, in the order of memory.
+  void Allocate(VariableTable& table, int device, const std::vector<int>& indices);
+  void Relayout(VariableTable& table, int device, const std::vector<int>& indices);
 
   std::vector<Device*> devices_;
   std::vector<Chunk> chunks_;
   std::vector<Layout> layouts_;  // by entry: the layout its bytes are in
+  // What Ensure saw last: it runs before every step.
+  int seen_version_ = -1, seen_size_ = 0;
 };
 
 }  // namespace muster

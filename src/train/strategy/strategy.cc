@@ -1,6 +1,7 @@
 #include "muster/strategy.h"
 
 #include <algorithm>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -119,11 +120,10 @@ class TowerSetBuilder {
       Parts batches;
       for (const auto& of_tower : statistics_) batches.push_back(of_tower[i].batch);
       const Output mean = train::ScaledSum(statistics_[0][i].scope, batches, 1.0 / strategy_.num_towers());
-      std::vector<Output> moved;
+      std::set<Output> moved;
       for (const auto& of_tower : statistics_) {
         const BatchStatistic& s = of_tower[i];
-        if (std::find(moved.begin(), moved.end(), s.moving) != moved.end()) continue;
-        moved.push_back(s.moving);
+        if (!moved.insert(s.moving).second) continue;
         updates->step.push_back(MoveAverage(s.scope, s.moving, mean, s.rate));
       }
     }

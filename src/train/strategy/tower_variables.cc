@@ -26,9 +26,8 @@ VariableGetter TowerVariables::GetterOf(int tower) {
 }
 
 Variable TowerVariables::Updated(const Variable& read) const {
-  for (const Staged& staged : staged_)
-    if (staged.copy.ref == read.ref) return staged.original;
-  return read;
+  const auto found = original_of_.find(read.ref.node);
+  return found == original_of_.end() ? read : found->second;
 }
 
 Variable TowerVariables::Shared(const Scope& scope, const VariableSpec& spec) {
@@ -53,7 +52,10 @@ Variable TowerVariables::StagedCopy(const Scope& scope, const VariableSpec& spec
   const bool is_new = scope.graph()->Find(name) == kNoNode;
   const Variable copy = GetVariable(scope.WithoutName(), {name, spec.dtype, spec.shape, SameAs(*scope.graph(), original.ref.node), false},
                                     Reuse::kAuto);
-  if (is_new) staged_.push_back({copy, original});
+  if (is_new) {
+    staged_.push_back({copy, original});
+    original_of_.emplace(copy.ref.node, original);
+  }
   return copy;
 }
 

@@ -37,6 +37,7 @@ class TowerVariables {
   const StrategyOptions& strategy_;
   std::map<std::string, int64_t> elements_on_;  // by device
   std::vector<Staged> staged_;
+  std::map<NodeId, Variable> original_of_;  // by staged copy
 };
 
 }  // namespace muster::train
