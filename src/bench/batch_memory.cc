@@ -21,16 +21,15 @@ SessionOptions BatchMemory::OptionsWith(Recompute recompute) const {
   return options;
 }
 
-train::MemoryNeeds BatchMemory::Needs(Session& session, const Graph& graph, const PlanStats& step) const {
-  return train::NeedsOf(session, graph, {&step}, host_limit_);
+train::MemoryNeeds BatchMemory::Needs(Session& session, const Graph& graph, const StepPlans& plans) const {
+  return train::NeedsOf(session, graph, plans.stats(), host_limit_);
 }
 
 train::PlanMemory BatchMemory::PlanWith(Recompute recompute) const {
   return [this, recompute](int64_t batch) {
     const auto built = BuildTrainGraph(params_, own_, derived_, batch);
     Session session(built->graph.get(), OptionsWith(recompute));
-    const auto step = session.Prepare({built->learning_rate}, built->fetches, built->targets);
-    return Needs(session, *built->graph, step->stats());
+    return Needs(session, *built->graph, PrepareStepPlans(params_, *built, session));
   };
 }
 

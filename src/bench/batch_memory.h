@@ -1,6 +1,7 @@
 #pragma once
 
 #include "bench/derived.h"
+#include "bench/step_plans.h"
 #include "muster/session.h"
 #include "train/memory_fit.h"
 
@@ -14,8 +15,8 @@ class BatchMemory {
 
   // How the benchmark's session is made: its devices, and recomputation to fit them if --recompute says so.
   SessionOptions Options() const { return OptionsWith(mode_); }
-  // Of a session with the training step's plan and the plan of the first values, which never are there together.
-  train::MemoryNeeds Needs(Session& session, const Graph& graph, const PlanStats& step) const;
+  // Of a session with the plans that it replays and, never at the same time, the plan of the first values.
+  train::MemoryNeeds Needs(Session& session, const Graph& graph, const StepPlans& plans) const;
 
   // Throws Error{ResourceExhausted} if the images alone are too much to even compile for.
   void CheckImagesFit() const;

@@ -30,19 +30,19 @@ class ModelRunner final : public StepRunner {
   }
 
   PreparedRun Prepare() override {
-    runner_ = session_->Prepare({built_->learning_rate}, built_->fetches, built_->targets);
-    memory_.CheckFits(memory_.Needs(*session_, *built_->graph, runner_->stats()));
+    plans_ = PrepareStepPlans(params_, *built_, *session_);
+    memory_.CheckFits(memory_.Needs(*session_, *built_->graph, plans_));
     // With several devices the loop sees the loss only after the update.
-    if (NanStops(params_, own_) && IsOneCpu()) runner_->StopUnlessFinite(0);
+    if (NanStops(params_, own_) && IsOneCpu()) plans_.step->StopUnlessFinite(0);
     PreparedRun prepared;
     // What the program holds already: the graph, the plan and the machine code of its kernels.
     const ProcessMemory held = ReadProcessMemoryExactly();
-    prepared.planned_peak_bytes = runner_->stats().peak_bytes + std::max<int64_t>(held.anonymous, 0) + std::max<int64_t>(held.shared, 0);
-    prepared.recompute_note = train::RecomputeNote(runner_->stats());
+    prepared.planned_peak_bytes = plans_.peak_bytes() + std::max<int64_t>(held.anonymous, 0) + std::max<int64_t>(held.shared, 0);
+    prepared.recompute_note = train::RecomputeNote(plans_.step->stats());
     session_->Initialize();
     if (!built_->prefill.empty()) session_->Prepare({}, {}, built_->prefill)->Run();
     prepared.num_threads = session_->num_threads();
-    prepared.memory = runner_->stats().devices;
+    prepared.memory = plans_.step->stats().devices;
     prepared.libraries = Session::Libraries();
     return prepared;
   }
@@ -50,8 +50,8 @@ class ModelRunner final : public StepRunner {
   // What is staged is made from the restored values.
   int64_t Resume() override {
     if (!params_.train_dir) return 0;
-    runner_->FinishSteps();  // what is saved at the end must be of a whole step
-    train_dir_ = std::make_unique<TrainDir>(params_, derived_, *built_, *session_);
+    plans_.step->FinishSteps();  // what is saved at the end must be of a whole step
+    train_dir_ = std::make_unique<TrainDir>(params_, derived_, *built_, *session_, plans_.gradients.get());
     const int64_t steps = train_dir_->Restore();
     if (steps == 0) return 0;
     if (!built_->prefill.empty()) session_->Prepare({}, {}, built_->prefill)->Run();
@@ -71,7 +71,7 @@ class ModelRunner final : public StepRunner {
     if (train_dir_ != nullptr) train_dir_->BeforeStep(input);
     const int64_t step = session_->step();
     const std::vector<Tensor> feeds = {Tensor::Scalar<float>(input.learning_rate)};
-    const std::vector<Tensor> results = input.timeline != nullptr ? runner_->RunTraced(feeds, input.timeline) : runner_->Run(feeds);
+    const std::vector<Tensor> results = input.timeline != nullptr ? plans_.step->RunTraced(feeds, input.timeline) : plans_.step->Run(feeds);
     last_step_ = step;
     StepResult result;
     result.loss = results[0].scalar<float>();
@@ -80,10 +80,10 @@ class ModelRunner final : public StepRunner {
       result.top_1_accuracy = results[1].scalar<float>() / batch;
       result.top_5_accuracy = results[2].scalar<float>() / batch;
     }
-    result.input_seconds = runner_->times().input;
-    result.compute_seconds = runner_->times().compute;
-    result.exchange_seconds = runner_->times().exchange;
-    result.update_seconds = runner_->times().update;
+    result.input_seconds = plans_.step->times().input;
+    result.compute_seconds = plans_.step->times().compute;
+    result.exchange_seconds = plans_.step->times().exchange;
+    result.update_seconds = plans_.step->times().update;
     return result;
   }
 
@@ -107,7 +107,7 @@ class ModelRunner final : public StepRunner {
   const BatchMemory memory_;
   std::unique_ptr<TrainGraph> built_;
   std::unique_ptr<Session> session_;
-  std::unique_ptr<Runner> runner_;
+  StepPlans plans_;
   std::unique_ptr<TrainDir> train_dir_;  // before the session goes
   int64_t last_step_ = 0;
 };

@@ -20,28 +20,21 @@ SaverOptions SaverOptionsOf(const BenchParams& params) {
 
 }  // namespace
 
-TrainDir::TrainDir(const BenchParams& params, const Derived& derived, const TrainGraph& graph, Session& session)
+TrainDir::TrainDir(const BenchParams& params, const Derived& derived, const TrainGraph& graph, Session& session, Runner* compute_gradients)
     : params_(params),
       derived_(derived),
       graph_(graph),
       session_(session),
       saver_(graph.graph.get(), train::CheckpointVariables(*graph.graph, IsReplicated(params)), SaverOptionsOf(params)),
-      checkpointer_(saver_, session, {*params.train_dir, 0, static_cast<double>(params.save_model_secs)}, clock_) {
+      checkpointer_(saver_, session, {*params.train_dir, 0, static_cast<double>(params.save_model_secs)}, clock_),
+      compute_gradients_(compute_gradients) {
   if (params_.forward_only) return;
   CreateWritableFolder(*params_.train_dir);
   RemoveAbandonedFiles(*params_.train_dir, "graph.pbtxt");
   WriteFileAtomically(*params_.train_dir + "/graph.pbtxt", GraphToGraphDefText(session_.PlacedGraph()));
   if (params_.summary_verbosity < 1 || params_.save_summaries_steps < 1) return;
   summaries_.emplace(*params_.train_dir, session_.PlacedGraph());
-  if (params_.summary_verbosity < 2) return;
-  std::vector<Output> outputs;
-  const Tower& tower = graph_.towers.towers.back();  // the peer shows the last one's
-  for (size_t i = 0; i < tower.variables.size(); ++i) {
-    if (!tower.gradients[i].is_valid()) continue;
-    watched_.push_back(tower.variables[i]);
-    outputs.push_back(tower.gradients[i]);
-  }
-  compute_gradients_ = session_.Prepare({}, outputs);
+  if (compute_gradients_ != nullptr) watched_ = WatchedGradientsOf(graph_).variables;
 }
 
 int64_t TrainDir::Restore() {

@@ -4,6 +4,7 @@
 #include <optional>
 #include <vector>
 
+#include "bench/step_plans.h"
 #include "bench/step_runner.h"
 #include "bench/train_graph.h"
 #include "muster/saver.h"
@@ -18,8 +19,8 @@ namespace muster::bench {
 // tf_cnn_benchmarks' names. A forward-only run only reads. For one thread; everything handed in must outlive it.
 class TrainDir {
  public:
-  // Makes the folder, and in it graph.pbtxt.
-  TrainDir(const BenchParams& params, const Derived& derived, const TrainGraph& graph, Session& session);
+  // Makes the folder, and in it graph.pbtxt. "compute_gradients": the plan of StepPlans.
+  TrainDir(const BenchParams& params, const Derived& derived, const TrainGraph& graph, Session& session, Runner* compute_gradients);
 
   // After the variables have their first values. Returns the steps that the checkpoint had done; 0: there is none.
   int64_t Restore();
@@ -43,9 +44,9 @@ class TrainDir {
   train::Checkpointer checkpointer_;
 
   std::optional<train::SummaryWriter> summaries_;
-  std::unique_ptr<Runner> compute_gradients_;  // null: not wanted
-  std::vector<Variable> watched_;              // variables of the gradients
-  std::vector<Tensor> gradients_;              // of the last step that was summarised
+  Runner* const compute_gradients_;  // null: not wanted
+  std::vector<Variable> watched_;    // variables of the gradients
+  std::vector<Tensor> gradients_;    // of the last step that was summarised
   double summarised_at_ = 0;
   int64_t summarised_step_ = 0;
 };

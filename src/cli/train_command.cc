@@ -130,8 +130,7 @@ Hooks MakeHooks(const TrainOptions& options, const Loaded& loaded, train::Consol
   }
   if (options.save_summaries_steps > 0 && options.summary_verbosity > 0) {
     CreateWritableFolder(options.train_dir);
-    hooks.summaries = std::make_unique<train::SummaryHook>(*loaded.step, options.train_dir, static_cast<int>(options.summary_verbosity),
-                                                           options.save_summaries_steps);
+    hooks.summaries = std::make_unique<train::SummaryHook>(*loaded.step, options);
   }
   return hooks;
 }

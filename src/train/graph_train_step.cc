@@ -54,7 +54,13 @@ GraphTrainStep::GraphTrainStep(const TrainOptions& options, const TrainingData& 
 Recompute GraphTrainStep::ModeOf(const TrainOptions& options) { return options.recompute ? Recompute::kFit : Recompute::kNone; }
 
 MemoryNeeds GraphTrainStep::Needs() const {
-  return NeedsOf(*session_, graph_, {&train_->stats(), &evaluate_->stats()}, host_limit_);
+  return NeedsOf(*session_, graph_, Plans(), host_limit_);
+}
+
+std::vector<const PlanStats*> GraphTrainStep::Plans() const {
+  std::vector<const PlanStats*> plans{&train_->stats(), &evaluate_->stats()};
+  if (compute_gradients_ != nullptr) plans.push_back(&compute_gradients_->stats());
+  return plans;
 }
 
 PlanMemory GraphTrainStep::PlanFor(const TrainOptions& options, const TrainingData& data, int64_t TrainOptions::*size, Recompute recompute) {
@@ -91,6 +97,7 @@ int64_t GraphTrainStep::LargestBatchSize(const TrainOptions& options, const Trai
 GraphTrainStep::GraphTrainStep(const TrainOptions& options, const TrainingData& data, PlanOnly mode)
     : schedule_(MakeSchedule(options.schedule, data.train_images, options.batch_size, options.num_epochs)),
       host_limit_(HostMemoryLimit(options.host_memory_limit_mb)) {
+  if (options.summary_verbosity >= 2) watch_every_ = options.save_summaries_steps;
   graph_.set_seed(static_cast<int64_t>(options.seed));
   data::ThrowIfInterrupted();
   BuildTraining(options, data);
@@ -99,18 +106,21 @@ GraphTrainStep::GraphTrainStep(const TrainOptions& options, const TrainingData& 
   Compile(session);
   if (mode.recompute == Recompute::kNone || (mode.recompute == Recompute::kFit && Fits(Needs()))) return;
   session.recompute = mode.recompute;
-  session.host_memory_limit = std::max<int64_t>(1, host_limit_ - evaluate_->stats().peak_bytes + evaluate_->stats().variable_bytes);
+  const int64_t others = planned_peak_bytes() - train_->stats().peak_bytes;
+  session.host_memory_limit = std::max<int64_t>(1, host_limit_ - others);
   Compile(session);
 }
 
 void GraphTrainStep::Compile(const SessionOptions& options) {
   train_.reset();  // before the session goes
   evaluate_.reset();
+  compute_gradients_.reset();
   data::ThrowIfInterrupted();
   session_ = std::make_unique<Session>(&graph_, options);
   train_ = session_->Prepare({images_, labels_}, {loss_, correct_}, {train_op_});
   data::ThrowIfInterrupted();
   evaluate_ = session_->Prepare({eval_images_, eval_labels_}, {eval_losses_, eval_correct_});
+  if (watch_every_ > 0) compute_gradients_ = session_->Prepare({images_, labels_}, gradients_);
 }
 
 GraphTrainStep::~GraphTrainStep() = default;
@@ -150,9 +160,8 @@ void GraphTrainStep::BuildEvaluation(const TrainOptions& options, const Training
 }
 
 int64_t GraphTrainStep::planned_peak_bytes() const {
-  int64_t bytes = train_->stats().peak_bytes;
-  for (const Runner* other : {evaluate_.get(), compute_gradients_.get()})
-    if (other != nullptr) bytes += other->stats().peak_bytes - other->stats().variable_bytes;  // shared
+  int64_t bytes = train_->stats().variable_bytes;  // shared
+  for (const PlanStats* plan : Plans()) bytes += plan->peak_bytes - plan->variable_bytes;
   return bytes;
 }
 
@@ -185,11 +194,6 @@ void GraphTrainStep::TakeSnapshot() {
 std::vector<Tensor> GraphTrainStep::RunTraining(const data::Batch& batch) {
   session_->set_step(step_++);
   return train_->Run({batch.images, batch.labels});
-}
-
-void GraphTrainStep::WatchGradients(int64_t every) {
-  watch_every_ = every;
-  compute_gradients_ = session_->Prepare({images_, labels_}, gradients_);
 }
 
 // Dropout draws what it will draw in the training step.

@@ -31,7 +31,7 @@ const Model& FindTrainModel(const std::string& name);
 // steps done, so evaluations do not shift them.
 class GraphTrainStep : public TrainStep {
  public:
-  // Builds the graph, compiles both plans and gives the variables their first values. Throws Error, for example if a
+  // Builds the graph, compiles all plans and gives the variables their first values. Throws Error, for example if a
   // batch does not fit into memory or the images are too small for the model, and Error{Cancelled} after an interrupt.
   GraphTrainStep(const TrainOptions& options, const TrainingData& data);
   ~GraphTrainStep() override;
@@ -51,14 +51,13 @@ class GraphTrainStep : public TrainStep {
   // Training steps done.
   int64_t step() const { return step_; }
 
-  // From now on a training step whose number (1 for the first) "every" divides first computes its gradients apart, in a plan of
-  // their own, so that the training has the same bits as without.
-  void WatchGradients(int64_t every);
-  // Of the last such step: one per trainable variable that has one, in the order of watched_variables().
+  // If summaries show gradients (summary_verbosity of at least 2), a training step whose number (1 for the first)
+  // save_summaries_steps divides first computes its gradients apart, in a plan of their own, so that the training has the
+  // same bits as without. These are of the last such step: one per trainable variable that has one, in the order of watched_variables().
   const std::vector<Tensor>& gradients() const { return gradient_values_; }
   const std::vector<Variable>& watched_variables() const { return watched_; }
 
-  // Memory of both plans: variables, optimizer slots, gradients, activations, constants and inputs.
+  // Memory of all plans: variables, optimizer slots, gradients, activations, constants and inputs.
   int64_t planned_peak_bytes() const;
   int64_t trainable_parameters() const;
   const Graph& graph() const { return graph_; }
@@ -86,6 +85,8 @@ class GraphTrainStep : public TrainStep {
   static Recompute ModeOf(const TrainOptions& options);
   void CheckMemory(const TrainOptions& options, const TrainingData& data) const;
   int64_t StateBytes() const;
+  // The plans that stay to the end.
+  std::vector<const PlanStats*> Plans() const;
   void TakeSnapshot();
   void ComputeGradients(const data::Batch& batch);
   std::vector<Tensor> RunTraining(const data::Batch& batch);
@@ -109,7 +110,7 @@ class GraphTrainStep : public TrainStep {
   std::vector<Variable> watched_;
   std::vector<Output> gradients_;
   std::vector<Tensor> gradient_values_;
-  int64_t watch_every_ = 0;
+  int64_t watch_every_ = 0;  // 0: nobody watches gradients
 
   bool keeps_snapshots_ = false;
   std::optional<Snapshot> snapshot_;

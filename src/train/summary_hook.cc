@@ -4,10 +4,11 @@
 
 namespace muster::train {
 
-SummaryHook::SummaryHook(GraphTrainStep& step, const std::string& folder, int verbosity, int64_t every_steps)
-    : step_(step), verbosity_(verbosity), every_steps_(every_steps), writer_(folder, step.session().PlacedGraph()) {
-  if (verbosity_ >= 2) step_.WatchGradients(every_steps_);
-}
+SummaryHook::SummaryHook(GraphTrainStep& step, const TrainOptions& options)
+    : step_(step),
+      verbosity_(options.summary_verbosity),
+      every_steps_(options.save_summaries_steps),
+      writer_(options.train_dir, step.session().PlacedGraph()) {}
 
 void SummaryHook::AfterStep(const Progress& progress) {
   if (verbosity_ < 1 || progress.step % every_steps_ != 0) return;

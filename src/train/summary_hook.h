@@ -13,10 +13,10 @@ namespace muster::train {
 //   verbosity 1: loss, accuracy and learning rate of the step, images per second; the graph, and after each evaluation its figures
 //             2: also one histogram of the logarithms of all gradients
 //             3: also a histogram of each variable's gradient and of its values
-// The step must outlive it.
+// Where, how much and how often is in the options, with which the step was made. The step must outlive it.
 class SummaryHook : public Hook {
  public:
-  SummaryHook(GraphTrainStep& step, const std::string& folder, int verbosity, int64_t every_steps);
+  SummaryHook(GraphTrainStep& step, const TrainOptions& options);
 
   void AfterStep(const Progress& progress) override;
   void AfterEvaluation(const Progress& progress, const Evaluation& evaluation) override;
@@ -26,7 +26,7 @@ class SummaryHook : public Hook {
   void WriteHistograms(int64_t step);
 
   GraphTrainStep& step_;
-  const int verbosity_;
+  const int64_t verbosity_;
   const int64_t every_steps_;
   SummaryWriter writer_;
 };

@@ -7,6 +7,7 @@
 #include "bench/loop.h"
 #include "bench/model_runner.h"
 #include "muster/error.h"
+#include "tests/testing/idx_files.h"
 
 namespace muster::bench {
 namespace {
@@ -103,6 +104,22 @@ TEST(BatchMemory, TowersRecomputeEachTheirOwn) {
     EXPECT_EQ(bench::Run(params, Within(44, "auto"), MakeModelRunner, {.console = recomputed}).last_average_loss.value_or(-2), loss) << mode;
     EXPECT_NE(recomputed.notes.find("recompute: "), std::string::npos) << mode << ": " << recomputed.notes;
   }
+}
+
+// The plan that computes gradients for summaries keeps its memory beside the step's.
+TEST(BatchMemory, GradientsForSummariesAreCounted) {
+  const testing::TempFolder folder;
+  BenchParams watching = Params(0);
+  watching.train_dir = folder.path() / "run";
+  watching.save_summaries_steps = 1;
+  watching.summary_verbosity = 2;
+  const int64_t without = LargestBatchSize(Params(0), Within(40)), with = LargestBatchSize(watching, Within(40));
+  EXPECT_LT(with, without);
+  watching.batch_size = with + 1;
+  SilentConsole console;
+  EXPECT_THROW(bench::Run(watching, Within(40), MakeModelRunner, {.console = console}), Error);
+  watching.batch_size = with;
+  EXPECT_NO_THROW(bench::Run(watching, Within(40), MakeModelRunner, {.console = console}));
 }
 
 TEST(BatchMemory, NothingIsRecomputedIfTheStepFits) {

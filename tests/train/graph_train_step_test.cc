@@ -214,6 +214,25 @@ TEST_F(GraphTrainStepTest, AnInterruptEndsBuildingToo) {
   }
 }
 
+// The plan that computes gradients for summaries keeps its memory beside the others'.
+TEST_F(GraphTrainStepTest, WatchedGradientsCountAsMemory) {
+  TrainOptions plain = Options(), watched = Options();
+  plain.batch_size = watched.batch_size = 512;
+  watched.summary_verbosity = 2;
+  watched.save_summaries_steps = 10;
+  const int64_t without = Make(plain)->planned_peak_bytes(), with = Make(watched)->planned_peak_bytes();
+  EXPECT_GT(with, without);
+  plain.host_memory_limit_mb = watched.host_memory_limit_mb = (without + with) / 2 >> 20;
+  EXPECT_NO_THROW(Make(plain));
+  try {
+    Make(watched);
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), Code::kResourceExhausted);
+    EXPECT_THAT(error.what(), HasSubstr("--batch_size="));
+  }
+}
+
 TEST_F(GraphTrainStepTest, ABatchBeyondAllMemoryIsRefusedWithOneThatFits) {
   TrainOptions options = Options();
   options.batch_size = int64_t{1} << 30;

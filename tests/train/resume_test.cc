@@ -67,7 +67,10 @@ class ResumeTest : public ::testing::TestWithParam<const char*> {
  protected:
   // Trains on from what the folder has, for some epochs, with a checkpoint every 3 steps; stops after "until" steps as Ctrl-C does.
   Trained Train(const std::string& folder, int64_t until, int verbosity = 0) {
-    const TrainOptions options = Options(GetParam());
+    TrainOptions options = Options(GetParam());
+    options.summary_verbosity = verbosity;
+    options.save_summaries_steps = verbosity > 0 ? 5 : 0;
+    options.train_dir = folder;
     GraphTrainStep step(options, {images_.image_shape(), images_.num_classes(), images_.size()});
     Saver saver(&step.graph(), CheckpointVariables(step.graph()), {.write_meta_graph = false});
     step.Restore(saver, folder, "");
@@ -76,7 +79,7 @@ class ResumeTest : public ::testing::TestWithParam<const char*> {
     LossRecorder losses;
     std::vector<Hook*> hooks{&losses, &checkpoints};
     std::unique_ptr<SummaryHook> summaries;
-    if (verbosity > 0) hooks.push_back((summaries = std::make_unique<SummaryHook>(step, folder, verbosity, 5)).get());
+    if (verbosity > 0) hooks.push_back((summaries = std::make_unique<SummaryHook>(step, options)).get());
     const data::TrainBatches train(images_, options.batch_size, 1);
     const data::EvalBatches test(images_, 8);
     const TrainerOptions trainer{.num_epochs = options.num_epochs,

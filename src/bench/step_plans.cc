@@ -1,0 +1,38 @@
+#include "bench/step_plans.h"
+
+namespace muster::bench {
+
+bool WatchesGradients(const BenchParams& params) {
+  return params.train_dir && !params.forward_only && params.summary_verbosity >= 2 && params.save_summaries_steps >= 1;
+}
+
+WatchedGradients WatchedGradientsOf(const TrainGraph& graph) {
+  WatchedGradients watched;
+  const Tower& tower = graph.towers.towers.back();
+  for (size_t i = 0; i < tower.variables.size(); ++i) {
+    if (!tower.gradients[i].is_valid()) continue;
+    watched.variables.push_back(tower.variables[i]);
+    watched.gradients.push_back(tower.gradients[i]);
+  }
+  return watched;
+}
+
+std::vector<const PlanStats*> StepPlans::stats() const {
+  std::vector<const PlanStats*> all{&step->stats()};
+  if (gradients != nullptr) all.push_back(&gradients->stats());
+  return all;
+}
+
+int64_t StepPlans::peak_bytes() const {
+  const int64_t more = gradients == nullptr ? 0 : gradients->stats().peak_bytes - gradients->stats().variable_bytes;
+  return step->stats().peak_bytes + more;
+}
+
+StepPlans PrepareStepPlans(const BenchParams& params, const TrainGraph& graph, Session& session) {
+  StepPlans plans;
+  plans.step = session.Prepare({graph.learning_rate}, graph.fetches, graph.targets);
+  if (WatchesGradients(params)) plans.gradients = session.Prepare({}, WatchedGradientsOf(graph).gradients);
+  return plans;
+}
+
+}  // namespace muster::bench
