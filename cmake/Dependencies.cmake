@@ -1,5 +1,5 @@
 # Everything outside Muster, found on the system; scripts/install_deps is the only place that installs it.
-# Names for LIBS: fmt::fmt Threads::Threads nlohmann_json::nlohmann_json ZLIB::ZLIB DNNL::dnnl PkgConfig::hwloc
+# Names for LIBS: fmt::fmt Threads::Threads nlohmann_json::nlohmann_json ZLIB::ZLIB JPEG::JPEG PNG::PNG DNNL::dnnl PkgConfig::hwloc
 # PkgConfig::libhwy protobuf::libprotobuf benchmark::benchmark. OpenMP is on everywhere (Toolchain.cmake).
 macro(muster_find name)
   find_package(${name} ${ARGN} QUIET)
@@ -13,6 +13,8 @@ muster_find(OpenMP COMPONENTS CXX)
 muster_find(fmt)
 muster_find(nlohmann_json)
 muster_find(ZLIB)
+muster_find(JPEG)
+muster_find(PNG)
 muster_find(Protobuf)
 muster_find(GTest)
 find_package(benchmark QUIET)  # for benchmarks/ only

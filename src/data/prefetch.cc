@@ -6,10 +6,22 @@
 
 namespace muster::data {
 
+namespace {
+
+// A piece is worth a lock from about so many values on.
+constexpr int64_t kPieceElements = 16384;
+
+}  // namespace
+
 Prefetcher::Prefetcher(const BatchSource& source, const Options& options)
-    : source_(source), next_(options.first), claimed_(options.first), consumed_(options.first) {
+    : source_(source),
+      piece_rows_(std::clamp<int64_t>(kPieceElements / std::max<int64_t>(source.dataset().image_elements(), 1), 1, source.batch_size())),
+      pieces_per_batch_((source.batch_size() + piece_rows_ - 1) / piece_rows_),
+      next_(options.first),
+      claimed_(options.first * pieces_per_batch_),
+      consumed_(options.first) {
   const int depth = options.threads == 0 ? 1 : std::max(options.depth, 2);
-  for (int i = 0; i < depth; ++i) slots_.push_back({source.Allocate(), false, nullptr});
+  for (int i = 0; i < depth; ++i) slots_.push_back({source.Allocate(), pieces_per_batch_, false, nullptr, 0});
   for (int i = 0; i < options.threads; ++i) threads_.emplace_back([this] { Work(); });
 }
 
@@ -26,7 +38,7 @@ const Batch* Prefetcher::Next() {
   if (IsPastEnd(next_)) return nullptr;
   const double begin = SteadySeconds();
   ReleasePrevious();
-  if (threads_.empty() && !IsReady(next_)) FillSlot(next_);
+  if (threads_.empty() && !IsReady(next_)) FillPiece({next_, 0, source_.batch_size()});
   Slot& slot = SlotOf(next_);
   {
     MutexLock lock(mutex_);
@@ -42,9 +54,11 @@ const Batch* Prefetcher::Next() {
 void Prefetcher::ReleasePrevious() {
   MutexLock lock(mutex_);
   if (consumed_ == next_) return;
-  SlotOf(consumed_).ready = false;
+  Slot& slot = SlotOf(consumed_);
+  slot.ready = false;
+  slot.pieces_left = pieces_per_batch_;
   consumed_ = next_;
-  freed_.NotifyOne();
+  freed_.NotifyAll();
 }
 
 bool Prefetcher::IsReady(int64_t number) {
@@ -52,30 +66,42 @@ bool Prefetcher::IsReady(int64_t number) {
   return SlotOf(number).ready;
 }
 
-void Prefetcher::FillSlot(int64_t number) {
-  Slot& slot = SlotOf(number);
+Prefetcher::Piece Prefetcher::PieceAt(int64_t index) const {
+  const int64_t begin = index % pieces_per_batch_ * piece_rows_;
+  return {index / pieces_per_batch_, begin, std::min(begin + piece_rows_, source_.batch_size())};
+}
+
+void Prefetcher::FillPiece(const Piece& piece) {
+  Slot& slot = SlotOf(piece.number);
   std::exception_ptr error;
   try {
-    source_.Fill(number, &slot.batch);
+    source_.FillRows(piece.number, piece.begin, piece.end, &slot.batch);
   } catch (...) {
     error = std::current_exception();
   }
   MutexLock lock(mutex_);
-  slot.error = error;
+  if (error && (!slot.error || piece.begin < slot.error_row)) {
+    slot.error = error;
+    slot.error_row = piece.begin;
+  }
+  const int64_t pieces = (piece.end - piece.begin + piece_rows_ - 1) / piece_rows_;
+  if (slot.pieces_left -= pieces; slot.pieces_left > 0) return;
+  slot.batch.valid = source_.Valid(piece.number);
   slot.ready = true;
   filled_.NotifyOne();
 }
 
 void Prefetcher::Work() {
   for (;;) {
-    int64_t number;
+    Piece piece;
     {
       MutexLock lock(mutex_);
-      while (!stop_ && !IsPastEnd(claimed_) && claimed_ >= consumed_ + static_cast<int64_t>(slots_.size())) freed_.Wait(mutex_);
-      if (stop_ || IsPastEnd(claimed_)) return;
-      number = claimed_++;
+      const auto number = [this]() MUSTER_REQUIRES(mutex_) { return claimed_ / pieces_per_batch_; };
+      while (!stop_ && !IsPastEnd(number()) && number() >= consumed_ + static_cast<int64_t>(slots_.size())) freed_.Wait(mutex_);
+      if (stop_ || IsPastEnd(number())) return;
+      piece = PieceAt(claimed_++);
     }
-    FillSlot(number);
+    FillPiece(piece);
   }
 }
 

@@ -128,5 +128,44 @@ TEST(EvalBatches, EverySampleComesOnceInOrderAndTheRestOfTheLastBatchIsZero) {
   EXPECT_EQ(batch.labels.data<int32_t>()[3], 0);
 }
 
+TEST(RepeatedBatches, BeginAgainAfterTheLastSample) {
+  const auto dataset = IndexDataset(5);
+  const RepeatedBatches batches(*dataset, 3);
+  Batch batch = batches.Allocate();
+  batches.Fill(1, &batch);
+  EXPECT_THAT(IndicesOf(batch), ElementsAre(3, 4, 0));
+  EXPECT_EQ(batch.valid, 3);
+}
+
+// What makes equal global batches give equal curves: all shards of a step together read what one process would.
+TEST(TrainBatches, ShardsTogetherReadTheBatchOfOneProcess) {
+  const auto dataset = IndexDataset(50);
+  const TrainBatches one(*dataset, 12, 9);
+  Batch whole = one.Allocate();
+  for (int64_t step = 0; step < 9; ++step) {
+    one.Fill(step, &whole);
+    std::vector<int64_t> together;
+    for (int64_t i = 0; i < 3; ++i) {
+      const TrainBatches shard(*dataset, 4, 9, {i, 3});
+      EXPECT_EQ(shard.BatchesOfEpochs(3), one.BatchesOfEpochs(3));
+      Batch part = shard.Allocate();
+      shard.Fill(step, &part);
+      for (const int64_t index : IndicesOf(part)) together.push_back(index);
+    }
+    EXPECT_EQ(together, IndicesOf(whole)) << step;
+  }
+}
+
+TEST(Batch, RowsAreViewsOfTheSameMemory) {
+  const auto dataset = IndexDataset(10);
+  const EvalBatches batches(*dataset, 6);
+  Batch batch = batches.Allocate();
+  const Tensor images = batch.ImageRows(2, 5), labels = batch.LabelRows(2, 5);
+  batches.Fill(0, &batch);
+  EXPECT_EQ(images.shape(), (Shape{3, 1, 1, 1}));
+  EXPECT_THAT(images.data<float>(), ElementsAre(2, 3, 4));
+  EXPECT_THAT(labels.data<int32_t>(), ElementsAre(2, 3, 4));
+}
+
 }  // namespace
 }  // namespace muster::data

@@ -8,6 +8,7 @@
 
 #include "data/augment.h"
 #include "muster/error.h"
+#include "tests/data/error_of.h"
 #include "tests/data/made_up_dataset.h"
 
 namespace muster::data {
@@ -64,12 +65,11 @@ class CountingSource : public BatchSource {
  public:
   CountingSource(const Dataset& dataset, int64_t fails_at) : BatchSource(dataset, 1), fails_at_(fails_at) {}
   int64_t count() const override { return -1; }
-  void Fill(int64_t number, Batch* batch) const override {
+  void FillRows(int64_t number, int64_t /*begin*/, int64_t /*end*/, Batch* /*batch*/) const override {
     int64_t seen = highest.load();
     while (number > seen && !highest.compare_exchange_weak(seen, number)) {
     }
     if (number >= fails_at_) throw DataLoss("batch " + std::to_string(number) + " is broken");
-    batch->valid = 1;
   }
 
   mutable std::atomic<int64_t> highest{-1};
@@ -92,6 +92,22 @@ TEST(Prefetcher, AnErrorReachesTheConsumerAtItsBatchAndStays) {
         EXPECT_STREQ(error.what(), "batch 5 is broken");
       }
     }
+  }
+}
+
+// Images large enough that each row is a piece of its own; some cannot be read.
+TEST(Prefetcher, OfSeveralBadRowsInABatchTheFirstIsReportedForAnyNumberOfThreads) {
+  const Shape large{128, 128, 1};
+  const MadeUpDataset dataset(64, large, [](int64_t n, int64_t i) {
+    if (n == 13 || n == 9 || n == 15) throw DataLoss("image " + std::to_string(n) + " is broken");
+    return static_cast<float>(n + i);
+  });
+  const EvalBatches batches(dataset, 8);
+  for (const int threads : {0, 1, 2, 5}) {
+    Prefetcher prefetcher(batches, {.threads = threads});
+    const Batch* first = prefetcher.Next();
+    EXPECT_EQ(first->images.data<float>()[7 * 128 * 128 + 3], 10);
+    EXPECT_EQ(ErrorOf([&] { prefetcher.Next(); }), "image 9 is broken") << threads;
   }
 }
 

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace muster {
+
+// A file's bytes in memory, read by the system as they are touched. Any number of threads may read. A file that becomes
+// shorter meanwhile ends the process (SIGBUS), so this is for files that are only ever replaced as a whole.
+class MappedFile {
+ public:
+  // Throws Error naming the path if it cannot be opened or is no regular file.
+  explicit MappedFile(std::string path);
+  ~MappedFile();
+  MappedFile(const MappedFile&) = delete;
+  MappedFile& operator=(const MappedFile&) = delete;
+
+  std::string_view bytes() const { return {data_, size_}; }
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+  const char* data_ = nullptr;
+  size_t size_ = 0;
+};
+
+}  // namespace muster

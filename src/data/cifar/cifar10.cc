@@ -1,0 +1,153 @@
+#include "data/cifar/cifar10.h"
+
+#include <functional>
+#include <system_error>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "base/check.h"
+#include "base/file.h"
+#include "data/cifar/pickle.h"
+#include "data/cifar/verify_cifar10.h"
+#include "data/interruption.h"
+#include "muster/error.h"
+
+namespace muster::data {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int64_t kSide = 32, kPlane = kSide * kSide, kImageBytes = 3 * kPlane;
+constexpr int kLabels = 10;
+
+// Images as they are stored: one after the other, each a red, a green and a blue plane.
+struct Images {
+  std::string pixels;
+  std::vector<uint8_t> labels;
+};
+
+// What becomes of an image that is broken: reading stops there, or (verification) goes on with the next.
+using OnBroken = std::function<void(const std::string& line)>;
+
+bool IsLabel(int64_t label, const fs::path& file, int64_t image, int64_t offset, const OnBroken& on_broken) {
+  if (label >= 0 && label < kLabels) return true;
+  const std::string where = offset < 0 ? "" : fmt::format(" at byte {}", offset);
+  on_broken(fmt::format("{}: image {}{}: the label is {}; 0 to {} was expected", file.string(), image, where, label, kLabels - 1));
+  return false;
+}
+
+void AddBinary(const fs::path& file, Images* images, const OnBroken& on_broken) {
+  constexpr int64_t kRecord = 1 + kImageBytes;
+  const std::string bytes = ReadFile(file.string());
+  const auto size = static_cast<int64_t>(bytes.size());
+  if (size == 0 || size % kRecord != 0)
+    on_broken(fmt::format("{}: the file has {} bytes and ends inside image {} at byte {}; a multiple of {} was expected", file.string(), size,
+                          size / kRecord, size / kRecord * kRecord, kRecord));
+  for (int64_t i = 0; i < size / kRecord; ++i) {
+    const char* record = bytes.data() + i * kRecord;
+    const auto label = static_cast<uint8_t>(record[0]);
+    if (!IsLabel(label, file, i, i * kRecord, on_broken)) continue;
+    images->labels.push_back(label);
+    images->pixels.append(record + 1, kImageBytes);
+  }
+}
+
+void AddPickled(const fs::path& file, Images* images, const OnBroken& on_broken) try {
+  const std::string bytes = ReadFile(file.string());
+  const Pickle pickle(bytes);
+  const PickleValue* labels = pickle.root().Find("labels");
+  const PickleValue* data = pickle.root().Find("data");
+  const auto* list = labels == nullptr ? nullptr : labels->As<PickleValue::List>();
+  const auto* array = data == nullptr ? nullptr : data->As<PickleValue::Array>();
+  if (list == nullptr || array == nullptr) throw DataLoss("the pickle is no dictionary with a list \"labels\" and an array \"data\"");
+  const auto count = static_cast<int64_t>(list->size());
+  if (array->shape != std::vector<int64_t>{count, kImageBytes} || static_cast<int64_t>(array->bytes.size()) != count * kImageBytes)
+    throw DataLoss(fmt::format("\"data\" is no array of {} images of {} bytes, as there are labels", count, kImageBytes));
+  for (int64_t i = 0; i < count; ++i) {
+    const int64_t* label = (*list)[static_cast<size_t>(i)]->As<int64_t>();
+    if (!IsLabel(label == nullptr ? -1 : *label, file, i, -1, on_broken)) continue;
+    images->labels.push_back(static_cast<uint8_t>(*label));
+    images->pixels.append(array->bytes, static_cast<size_t>(i * kImageBytes), kImageBytes);
+  }
+} catch (const Error& error) {
+  if (error.code() != Code::kDataLoss || error.message().starts_with(file.string())) throw;
+  on_broken(fmt::format("{}: {}", file.string(), error.message()));
+}
+
+class Cifar10 : public Dataset {
+ public:
+  Cifar10(Images images, int num_classes) : images_(std::move(images)), num_classes_(num_classes), shape_{kSide, kSide, 3} {}
+
+  int64_t size() const override { return static_cast<int64_t>(images_.labels.size()); }
+  const Shape& image_shape() const override { return shape_; }
+  int num_classes() const override { return num_classes_; }
+
+  int32_t Get(int64_t index, uint64_t /*epoch*/, std::span<float> image) const override {
+    MUSTER_CHECK(index >= 0 && index < size() && static_cast<int64_t>(image.size()) == kImageBytes);
+    const auto* planes = reinterpret_cast<const uint8_t*>(images_.pixels.data()) + index * kImageBytes;
+    for (int64_t i = 0; i < kPlane; ++i)
+      for (int64_t c = 0; c < 3; ++c) image[static_cast<size_t>(3 * i + c)] = planes[c * kPlane + i];
+    return images_.labels[static_cast<size_t>(index)];
+  }
+
+ private:
+  Images images_;
+  int num_classes_;
+  Shape shape_;
+};
+
+bool IsFile(const fs::path& path) {
+  std::error_code ignored;
+  return fs::is_regular_file(path, ignored);
+}
+
+// The files of a part in one form (its "suffix") that a folder has.
+std::vector<fs::path> FindParts(const fs::path& folder, Subset subset, const char* suffix) {
+  std::vector<fs::path> files;
+  if (subset == Subset::kValidation) {
+    if (const fs::path file = folder / fmt::format("test_batch{}", suffix); IsFile(file)) files.push_back(file);
+    return files;
+  }
+  for (int i = 1; i <= 5; ++i)
+    if (const fs::path file = folder / fmt::format("data_batch_{}{}", i, suffix); IsFile(file)) files.push_back(file);
+  return files;
+}
+
+// Reads all files of a part, in the first form that the folder has.
+Images ReadParts(const fs::path& folder, Subset subset, const std::string& flag, const OnBroken& on_broken) {
+  std::error_code ignored;
+  if (!fs::is_directory(folder, ignored)) throw NotFound(fmt::format("flag {}={}: there is no such folder", flag, folder.string()));
+  for (const char* sub_folder : {"", "cifar-10-batches-py", "cifar-10-batches-bin"}) {
+    for (const char* suffix : {"", ".bin"}) {
+      const std::vector<fs::path> files = FindParts(folder / sub_folder, subset, suffix);
+      Images images;
+      for (const fs::path& file : files) {
+        ThrowIfInterrupted();
+        *suffix == '\0' ? AddPickled(file, &images, on_broken) : AddBinary(file, &images, on_broken);
+      }
+      if (!files.empty()) return images;
+    }
+  }
+  const char* wanted = subset == Subset::kTrain ? "data_batch_1" : "test_batch";
+  throw NotFound(fmt::format("flag {}={}: neither {} nor {}.bin in the folder (CIFAR-10's Python or binary form)", flag, folder.string(), wanted,
+                             wanted));
+}
+
+}  // namespace
+
+std::unique_ptr<Dataset> ReadCifar10(const fs::path& folder, Subset subset, int num_classes, const std::string& flag) {
+  MUSTER_CHECK(num_classes >= kLabels);
+  Images images = ReadParts(folder, subset, flag, [](const std::string& line) { throw DataLoss(line); });
+  if (images.labels.empty()) throw DataLoss(fmt::format("flag {}={}: the files of CIFAR-10 there hold no image", flag, folder.string()));
+  return std::make_unique<Cifar10>(std::move(images), num_classes);
+}
+
+VerifiedImages VerifyCifar10(const fs::path& folder, Subset subset, const std::string& flag) {
+  VerifiedImages result;
+  const Images images = ReadParts(folder, subset, flag, [&](const std::string& line) { result.broken.push_back(line); });
+  result.whole = static_cast<int64_t>(images.labels.size());
+  return result;
+}
+
+}  // namespace muster::data

@@ -1,0 +1,156 @@
+#include "data/imagenet/record_images.h"
+
+#include <algorithm>
+#include <system_error>
+
+#include <fmt/format.h>
+
+#include "base/check.h"
+#include "base/system_memory.h"
+#include "data/file_pool.h"
+#include "data/format/record_layout.h"
+#include "data/format/record_reader.h"
+#include "data/imagenet/example.h"
+#include "data/interruption.h"
+#include "data/parallel.h"
+#include "muster/error.h"
+
+namespace muster::data {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr size_t kFooterBytes = sizeof(uint32_t);  // the checksum behind the bytes
+constexpr int64_t kRecordsBetweenLooks = 1024;     // at Ctrl-C
+
+// Where a record's bytes lie.
+struct Place {
+  int64_t offset = 0;  // of its header
+  int64_t length = 0;  // of its bytes
+};
+
+struct Shard {
+  std::vector<Place> records;
+  std::string unpacked;     // of a packed file: the bytes of all its records, one behind the other
+  std::vector<size_t> starts;  // and where in it each begins
+};
+
+std::string At(const fs::path& path, int64_t record, int64_t offset) {
+  return fmt::format("{}: record {} at byte {}", path.string(), record, offset);
+}
+
+bool IsPacked(const fs::path& path) { return RecordReader(path).is_packed(); }
+
+// Only headers are read.
+void FindRecords(const InputFile& file, Shard* shard) {
+  for (int64_t offset = 0; offset < file.size();) {
+    const auto number = static_cast<int64_t>(shard->records.size());
+    if (number % kRecordsBetweenLooks == 0) ThrowIfInterrupted();
+    char header[kRecordHeaderBytes];
+    if (file.ReadAt(offset, header) < sizeof header)
+      throw DataLoss(fmt::format("{}: the file ends inside the record's header of {} bytes", At(file.path(), number, offset), sizeof header));
+    if (!HeaderIsRight(header))
+      throw DataLoss(fmt::format("{}: the checksum of the record's length is wrong; where the next record begins is not known",
+                                 At(file.path(), number, offset)));
+    const auto length = LoadFixed<uint64_t>(header);
+    const auto left = static_cast<uint64_t>(file.size() - offset) - sizeof header;
+    if (left < kFooterBytes || length > left - kFooterBytes)
+      throw DataLoss(fmt::format("{}: the file ends {} bytes into the record of {}", At(file.path(), number, offset), left, length));
+    shard->records.push_back({offset, static_cast<int64_t>(length)});
+    offset += static_cast<int64_t>(sizeof header + length + kFooterBytes);
+  }
+}
+
+void Unpack(const fs::path& path, Shard* shard) {
+  RecordReader reader(path);
+  const int64_t limit = ReadSystemMemory().free() / 2;
+  for (std::string record; reader.Next(&record);) {
+    ThrowIfInterrupted();
+    shard->records.push_back({reader.offset(), static_cast<int64_t>(record.size())});
+    shard->starts.push_back(shard->unpacked.size());
+    shard->unpacked += record;
+    if (limit > 0 && static_cast<int64_t>(shard->unpacked.size()) > limit)
+      throw Error(Code::kResourceExhausted,
+                  fmt::format("{}: the unpacked file does not fit into memory; unpack it on disk (gunzip) first", path.string()));
+  }
+}
+
+class RecordImages : public ImageSource {
+ public:
+  RecordImages(const std::vector<fs::path>& files, int num_classes) : files_(files), num_classes_(num_classes), shards_(files.size()) {
+    ParallelFor(static_cast<int64_t>(files.size()), 0, [&](int64_t i) {
+      const auto at = static_cast<size_t>(i);
+      if (IsPacked(files[at])) Unpack(files[at], &shards_[at]);
+      else FindRecords(*files_.Open(at), &shards_[at]);
+      if (shards_[at].records.empty()) throw DataLoss(fmt::format("{}: the file holds no record", files[at].string()));
+    });
+    for (const Shard& shard : shards_) {
+      firsts_.push_back(size_);
+      size_ += static_cast<int64_t>(shard.records.size());
+    }
+  }
+
+  int64_t size() const override { return size_; }
+
+  EncodedImage Get(int64_t index) const override {
+    try {
+      return ParseImageExample(Read(index), num_classes_);
+    } catch (const Error& error) {
+      throw Error(error.code(), fmt::format("{}: {}", Where(index), error.message()));
+    }
+  }
+
+  std::string Where(int64_t index) const override {
+    const auto [shard, record] = Find(index);
+    return At(files_.path(shard), record, shards_[shard].records[static_cast<size_t>(record)].offset);
+  }
+
+ private:
+  // Number of the file, and of the record in it.
+  std::pair<size_t, int64_t> Find(int64_t index) const {
+    MUSTER_CHECK(index >= 0 && index < size_);
+    const auto shard = static_cast<size_t>(std::upper_bound(firsts_.begin(), firsts_.end(), index) - firsts_.begin()) - 1;
+    return {shard, index - firsts_[shard]};
+  }
+
+  // The checksum of a packed file's record was verified when it was unpacked.
+  std::string Read(int64_t index) const {
+    const auto [at, record] = Find(index);
+    const Shard& shard = shards_[at];
+    const Place place = shard.records[static_cast<size_t>(record)];
+    const auto length = static_cast<size_t>(place.length);
+    if (!shard.starts.empty()) return shard.unpacked.substr(shard.starts[static_cast<size_t>(record)], length);
+    std::string bytes(length + kFooterBytes, '\0');
+    const size_t got = files_.Open(at)->ReadAt(place.offset + static_cast<int64_t>(kRecordHeaderBytes), bytes);
+    if (got < bytes.size()) throw DataLoss("the file has become shorter since it was opened");
+    const auto stored = LoadFixed<uint32_t>(bytes.data() + length);
+    bytes.resize(length);
+    if (stored != MaskCrc(Crc32c(bytes))) throw DataLoss(fmt::format("the checksum of its {} bytes is wrong", length));
+    return bytes;
+  }
+
+  mutable FilePool files_;
+  int num_classes_;
+  std::vector<Shard> shards_;
+  std::vector<int64_t> firsts_;  // index of each file's first image
+  int64_t size_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<ImageSource> OpenRecordImages(const std::vector<fs::path>& files, int num_classes) {
+  return std::make_unique<RecordImages>(files, num_classes);
+}
+
+std::vector<fs::path> FindShards(const fs::path& folder, std::string_view name) {
+  std::vector<fs::path> shards;
+  std::error_code error;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder, error)) {
+    const std::string file = entry.path().filename().string();
+    if (file.starts_with(fmt::format("{}-", name)) && file.find("-of-") != std::string::npos) shards.push_back(entry.path());
+  }
+  std::sort(shards.begin(), shards.end());
+  return shards;
+}
+
+}  // namespace muster::data

@@ -1,0 +1,117 @@
+#include "data/imagenet/verify_images.h"
+
+#include <iterator>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/input_file.h"
+#include "data/format/record_reader.h"
+#include "data/format/record_scan.h"
+#include "data/image/decode.h"
+#include "data/imagenet/example.h"
+#include "data/imagenet/open_images.h"
+#include "data/imagenet/record_images.h"
+#include "data/parallel.h"
+#include "muster/error.h"
+
+namespace muster::data {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr DecodeOptions kFast = {DctMethod::kIntegerFast, false};
+
+// Decodes an image and notes how that went.
+void Check(const EncodedImage& image, const std::string& where, VerifiedImages* result) {
+  thread_local RgbImage decoded;
+  const std::string odd = image.is_raw() ? "" : DecodeImage(image.bytes, kFast, {}, &decoded);
+  if (!odd.empty()) result->odd.push_back(fmt::format("{}: {}", where, odd));
+  ++result->whole;
+}
+
+void CheckRecord(const std::string& record, const std::string& where, int num_classes, VerifiedImages* result) {
+  try {
+    Check(ParseImageExample(record, num_classes), where, result);
+  } catch (const Error& error) {
+    if (error.code() != Code::kDataLoss) throw;
+    result->broken.push_back(fmt::format("{}: {}", where, error.message()));
+  }
+}
+
+std::string At(const fs::path& path, int64_t record, int64_t offset) { return fmt::format("{}: record {} at byte {}", path.string(), record, offset); }
+
+// A packed file can only be read from its beginning: what lies behind damage is lost.
+void CheckPacked(RecordReader* reader, int num_classes, VerifiedImages* result) {
+  std::string record;
+  while (!reader->is_lost()) {
+    try {
+      if (!reader->Next(&record)) return;
+    } catch (const Error& error) {
+      result->broken.push_back(error.message());
+      if (!reader->is_lost() && error.code() == Code::kDataLoss && record.empty()) return;  // the packing itself
+      continue;
+    }
+    CheckRecord(record, At(reader->path(), reader->index(), reader->offset()), num_classes, result);
+  }
+}
+
+VerifiedImages CheckFile(const fs::path& path, int num_classes) {
+  VerifiedImages result;
+  RecordReader reader(path);
+  if (reader.is_packed()) {
+    CheckPacked(&reader, num_classes, &result);
+  } else {
+    ScanRecords(InputFile(path.string()), [&](const ScannedRecord& record) {
+      const std::string where = At(path, record.number, record.offset);
+      if (record.damage.empty()) CheckRecord(record.bytes, where, num_classes, &result);
+      else result.broken.push_back(fmt::format("{}: {}", where, record.damage));
+    });
+  }
+  if (result.whole == 0 && result.broken.empty()) result.broken.push_back(fmt::format("{}: the file holds no record", path.string()));
+  return result;
+}
+
+VerifiedImages CheckImage(const ImageSource& images, int64_t index) {
+  VerifiedImages result;
+  const std::string where = images.Where(index);
+  try {
+    Check(images.Get(index), where, &result);
+  } catch (const Error& error) {
+    if (error.code() == Code::kCancelled) throw;
+    const bool is_named = error.message().find(where) != std::string::npos;
+    result.broken.push_back(is_named ? error.message() : fmt::format("{}: {}", where, error.message()));
+  }
+  return result;
+}
+
+// In order, whichever thread was first.
+VerifiedImages Together(std::vector<VerifiedImages> parts) {
+  VerifiedImages all;
+  for (VerifiedImages& part : parts) {
+    all.whole += part.whole;
+    std::move(part.broken.begin(), part.broken.end(), std::back_inserter(all.broken));
+    std::move(part.odd.begin(), part.odd.end(), std::back_inserter(all.odd));
+  }
+  return all;
+}
+
+}  // namespace
+
+VerifiedImages VerifyImages(const fs::path& folder, Subset subset, int num_classes, const std::string& flag, int threads) {
+  const std::vector<fs::path> shards = FindShards(folder, SubsetName(subset));
+  if (!shards.empty()) {
+    std::vector<VerifiedImages> parts(shards.size());
+    ParallelFor(static_cast<int64_t>(shards.size()), threads, [&](int64_t i) {
+      const auto at = static_cast<size_t>(i);
+      parts[at] = CheckFile(shards[at], num_classes);
+    });
+    return Together(std::move(parts));
+  }
+  const auto images = OpenImages(folder, subset, num_classes, flag);
+  std::vector<VerifiedImages> parts(static_cast<size_t>(images->size()));
+  ParallelFor(images->size(), threads, [&](int64_t i) { parts[static_cast<size_t>(i)] = CheckImage(*images, i); });
+  return Together(std::move(parts));
+}
+
+}  // namespace muster::data

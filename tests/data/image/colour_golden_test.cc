@@ -1,0 +1,70 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "data/augment.h"
+#include "data/image/colour.h"
+#include "tests/testing/golden.h"
+
+namespace muster::data {
+namespace {
+
+using nlohmann::json;
+
+void ApplyCase(const std::string& name, const json& attrs, std::span<float> rgb, const Shape& shape) {
+  const auto each = [&](Triple (*change)(const Triple&)) {
+    for (size_t i = 0; i < rgb.size(); i += 3) {
+      const Triple to = change({{rgb[i], rgb[i + 1], rgb[i + 2]}});
+      std::copy_n(to.v, 3, rgb.data() + i);
+    }
+  };
+  if (name == "brightness") return AdjustBrightness(rgb, attrs["delta"]);
+  if (name == "contrast") return AdjustContrast(rgb, attrs["factor"]);
+  if (name == "saturation") return AdjustSaturation(rgb, attrs["factor"]);
+  if (name == "hue" || name == "hue_neg") return AdjustHue(rgb, attrs["delta"]);
+  if (name == "flip_left_right") return FlipLeftRight(rgb, shape);
+  if (name == "rgb_to_yiq") return each(RgbToYiq);
+  if (name == "rgb_to_hsv") return each(RgbToHsv);
+  FAIL() << "no operation for golden case " << name;
+}
+
+TEST(GoldenColour, EveryOperationEqualsTensorFlows) {
+  const json index = testing::GoldenJson("ops/index.json");
+  int cases = 0;
+  for (const json& c : index["cases"]) {
+    if (c["op"] != "colour") continue;
+    ++cases;
+    const Tensor x = testing::GoldenTensor("ops/" + c["inputs"]["x"]["file"].get<std::string>());
+    const Tensor y = testing::GoldenTensor("ops/" + c["outputs"]["y"]["file"].get<std::string>());
+    ApplyCase(c["case"], c["attrs"], x.data<float>(), x.shape());
+    for (size_t i = 0; i < y.data<float>().size(); ++i)
+      ASSERT_NEAR(x.data<float>()[i], y.data<float>()[i], 2e-6) << c["case"] << " at " << i;
+  }
+  EXPECT_EQ(cases, 8);
+}
+
+// In YIQ a turn by nothing and a factor of one change nothing; a factor of 0 leaves the brightness alone.
+TEST(ColourInYiq, NeutralChangeIsNoneAndNoSaturationIsGrey) {
+  std::vector<float> rgb = {0.2f, 0.9f, 0.4f, 1, 0, 0};
+  const std::vector<float> before = rgb;
+  AdjustHueAndSaturationInYiq(rgb, 0, 1);
+  for (size_t i = 0; i < rgb.size(); ++i) EXPECT_NEAR(rgb[i], before[i], 1e-6);
+  AdjustHueAndSaturationInYiq(rgb, 1, 0);
+  for (size_t i = 0; i < 3; ++i) {
+    EXPECT_NEAR(rgb[i], 0.299f * 0.2f + 0.587f * 0.9f + 0.114f * 0.4f, 1e-6);
+    EXPECT_NEAR(rgb[3 + i], 0.299f, 1e-6);
+  }
+}
+
+// Two turns one after the other are one by the sum.
+TEST(ColourInYiq, TurnsAddUp) {
+  std::vector<float> once = {0.2f, 0.9f, 0.4f}, twice = once;
+  AdjustHueAndSaturationInYiq(once, 0.5f, 1.2f);
+  AdjustHueAndSaturationInYiq(twice, 0.2f, 1.2f);
+  AdjustHueAndSaturationInYiq(twice, 0.3f, 1);
+  for (size_t i = 0; i < 3; ++i) EXPECT_NEAR(once[i], twice[i], 1e-6);
+}
+
+}  // namespace
+}  // namespace muster::data

@@ -1,0 +1,48 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "data/image/resize.h"
+#include "tests/testing/golden.h"
+
+namespace muster::data {
+namespace {
+
+using nlohmann::json;
+
+ResizeMethod MethodOf(const std::string& name) {
+  if (name == "nearest") return ResizeMethod::kNearest;
+  if (name == "bicubic") return ResizeMethod::kBicubic;
+  return name == "area" ? ResizeMethod::kArea : ResizeMethod::kBilinear;
+}
+
+float MaxDifference(std::span<const float> a, std::span<const float> b) {
+  EXPECT_EQ(a.size(), b.size());
+  float most = 0;
+  for (size_t i = 0; i < std::min(a.size(), b.size()); ++i) most = std::max(most, std::abs(a[i] - b[i]));
+  return most;
+}
+
+TEST(GoldenResize, EveryMethodAndRuleEqualsTensorFlows) {
+  const json index = testing::GoldenJson("ops/index.json");
+  int cases = 0;
+  for (const json& c : index["cases"]) {
+    if (c["op"] != "resize") continue;
+    ++cases;
+    const json& attrs = c["attrs"];
+    const Tensor x = testing::GoldenTensor("ops/" + c["inputs"]["x"]["file"].get<std::string>());
+    const Tensor y = testing::GoldenTensor("ops/" + c["outputs"]["y"]["file"].get<std::string>());
+    const ResizeOptions options{MethodOf(attrs["method"]), attrs.value("align_corners", false), attrs.value("half_pixel_centers", false)};
+    const ImageSize from{static_cast<int>(x.shape()[1]), static_cast<int>(x.shape()[2])}, to{attrs["out"][0], attrs["out"][1]};
+    const std::vector<float> resized = ResizeFloats(x.data<float>(), from, 3, options, to);
+    const float tolerance = options.method == ResizeMethod::kNearest ? 0 : 1e-6f;
+    float largest = 1;
+    for (const float value : y.data<float>()) largest = std::max(largest, std::abs(value));
+    EXPECT_LE(MaxDifference(resized, y.data<float>()), tolerance * largest) << c["case"];
+  }
+  EXPECT_GE(cases, 40);
+}
+
+}  // namespace
+}  // namespace muster::data

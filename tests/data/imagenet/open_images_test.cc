@@ -1,0 +1,129 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/file.h"
+#include "data/format/record_writer.h"
+#include "data/imagenet/example.h"
+#include "data/imagenet/open_images.h"
+#include "tests/data/error_of.h"
+#include "tests/data/format/files.h"
+#include "tests/testing/idx_files.h"
+
+namespace muster::data {
+namespace {
+
+using ::testing::EndsWith;
+using ::testing::HasSubstr;
+
+namespace fs = std::filesystem;
+
+constexpr char kShard[] = "train-00000-of-00002", kShard2[] = "train-00001-of-00002";
+
+std::unique_ptr<ImageSource> Open(const fs::path& folder, Subset subset = Subset::kTrain) { return OpenImages(folder, subset, 1001, "--data_dir"); }
+
+std::string OpenError(const fs::path& folder, Subset subset = Subset::kTrain) {
+  return ErrorOf([&] { Open(folder, subset); });
+}
+
+std::string GoldenRecordFile() { return ReadFile(GoldenPath("tfrecord/train-00000-of-00001")); }
+
+TEST(RecordImages, GoOnFromFileToFileInTheOrderOfNames) {
+  const testing::TempFolder folder;
+  folder.Write(kShard2, GoldenRecordFile());
+  folder.Write(kShard, GoldenRecordFile());
+  folder.Write("validation-00000-of-00001", GoldenRecordFile());
+  const auto images = Open(folder.path());
+  ASSERT_EQ(images->size(), 24);
+  for (int64_t i = 0; i < 12; ++i) {
+    const EncodedImage first = images->Get(i), second = images->Get(12 + i);
+    EXPECT_EQ(first.bytes, second.bytes);
+    EXPECT_EQ(first.label, second.label);
+  }
+  EXPECT_THAT(images->Where(12 + 3), EndsWith("train-00001-of-00002: record 3 at byte 5296"));
+  EXPECT_EQ(Open(folder.path(), Subset::kValidation)->size(), 12);
+}
+
+TEST(RecordImages, ArePackedOrNot) {
+  const testing::TempFolder folder, packed;
+  folder.Write(kShard, GoldenRecordFile());
+  for (const char* suffix : {".gz", ".zlib"}) {
+    packed.Write(kShard, ReadFile(GoldenPath(std::string("tfrecord/train-00000-of-00001") + suffix)));
+    const auto images = Open(folder.path()), same = Open(packed.path());
+    ASSERT_EQ(same->size(), images->size());
+    for (int64_t i = 0; i < images->size(); ++i) EXPECT_EQ(same->Get(i).bytes, images->Get(i).bytes) << i;
+  }
+}
+
+TEST(RecordImages, ATruncatedFileSaysWhichRecord) {
+  const testing::TempFolder folder;
+  folder.Write(kShard, GoldenRecordFile().substr(0, 6000));
+  EXPECT_THAT(OpenError(folder.path()), EndsWith("train-00000-of-00002: record 3 at byte 5296: the file ends 692 bytes into the record of 1569"));
+  folder.Write(kShard, GoldenRecordFile().substr(0, 5300));
+  EXPECT_THAT(OpenError(folder.path()), HasSubstr("record 3 at byte 5296: the file ends inside the record's header"));
+  folder.Write(kShard, "");
+  EXPECT_THAT(OpenError(folder.path()), EndsWith("train-00000-of-00002: the file holds no record"));
+}
+
+TEST(RecordImages, AFlippedBitSaysWhichRecord) {
+  const testing::TempFolder folder;
+  std::string bytes = GoldenRecordFile();
+  bytes[5296 + 300] ^= 4;
+  folder.Write(kShard, bytes);
+  const auto images = Open(folder.path());
+  images->Get(2);
+  EXPECT_THAT(ErrorOf([&] { images->Get(3); }), HasSubstr("record 3 at byte 5296: the checksum of its"));
+  images->Get(4);
+  bytes[5296 + 2] ^= 4;
+  folder.Write(kShard, bytes);
+  EXPECT_THAT(OpenError(folder.path()), HasSubstr("record 3 at byte 5296: the checksum of the record's length is wrong"));
+}
+
+TEST(RecordImages, ALabelBeyondTheClassesAndAStrangeRecordAreRefused) {
+  const testing::TempFolder folder;
+  RecordWriter writer((folder.path() / kShard).string());
+  writer.Append(MakeImageExample({.bytes = "x", .label = 1001}));
+  writer.Append("no example");
+  writer.Append(MakeImageExample({.bytes = "x", .label = 1000, .boxes = {{0, 0, 1, 1}}}));
+  writer.Close();
+  const auto images = Open(folder.path());
+  EXPECT_THAT(ErrorOf([&] { images->Get(0); }), HasSubstr("record 0 at byte 0: feature image/class/label is 1001; 0 to 1000 was expected"));
+  EXPECT_THAT(ErrorOf([&] { images->Get(1); }), HasSubstr("the record is no tf.train.Example"));
+  EXPECT_EQ(images->Get(2).boxes, (std::vector<Box>{{0, 0, 1, 1}}));
+}
+
+TEST(FolderImages, ClassesAreNumberedFromOneByNameInTheTrainingFolder) {
+  const testing::TempFolder folder;
+  for (const char* sub : {"train/n02", "train/n01", "train/n03", "val/n03"}) fs::create_directories(folder.path() / sub);
+  folder.Write("train/n01/b.JPEG", "b");
+  folder.Write("train/n01/a.jpg", "a");
+  folder.Write("train/n02/c.png", "c");
+  folder.Write("train/n02/readme.txt", "not an image");
+  folder.Write("val/n03/d.jpeg", "d");
+  const auto train = Open(folder.path()), validation = Open(folder.path(), Subset::kValidation);
+  ASSERT_EQ(train->size(), 3);
+  EXPECT_EQ(train->Get(0).bytes, "a");
+  EXPECT_EQ(train->Get(0).label, 1);
+  EXPECT_EQ(train->Get(2).label, 2);
+  ASSERT_EQ(validation->size(), 1);
+  EXPECT_EQ(validation->Get(0).label, 3);
+  EXPECT_THAT(validation->Where(0), EndsWith("val/n03/d.jpeg"));
+}
+
+TEST(FolderImages, AClassThatTrainingLacksIsRefused) {
+  const testing::TempFolder folder;
+  for (const char* sub : {"train/n01", "val/n02"}) fs::create_directories(folder.path() / sub);
+  folder.Write("val/n02/d.jpeg", "d");
+  EXPECT_THAT(OpenError(folder.path(), Subset::kValidation), EndsWith("train has no class of that name"));
+  EXPECT_THAT(OpenError(folder.path()), EndsWith("train: no .jpg, .jpeg or .png file in its sub-folders"));
+}
+
+TEST(OpenImages, SaysWhatItLookedFor) {
+  const testing::TempFolder folder;
+  folder.Write("file", "");
+  EXPECT_EQ(OpenError(folder.path() / "none"), "flag --data_dir=" + (folder.path() / "none").string() + ": there is no such folder");
+  EXPECT_THAT(OpenError(folder.path() / "file"), EndsWith("file: is no folder"));
+  EXPECT_THAT(OpenError(folder.path()), EndsWith("the folder has neither files train-*-of-* (TFRecord) nor a folder train/ of class folders"));
+}
+
+}  // namespace
+}  // namespace muster::data
