@@ -84,10 +84,10 @@ void OutputFile::Close() {
   if (::close(fd) != 0) throw FileError("write", path_, errno);
 }
 
-void OutputFile::Commit() {
+void OutputFile::CommitAs(const std::string& path) {
   MUSTER_CHECK(fd_ < 0 && opened_ != path_);
-  if (::rename(opened_.c_str(), path_.c_str()) != 0) throw FileError("replace", path_, errno);
-  opened_ = path_;
+  if (::rename(opened_.c_str(), path.c_str()) != 0) throw FileError("replace", path, errno);
+  path_ = opened_ = path;
 }
 
 void RemoveAbandonedFiles(const std::string& folder, std::string_view prefix) {

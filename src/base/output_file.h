@@ -28,9 +28,10 @@ class OutputFile {
   // Flush, and wait until the bytes are on the disk.
   void Sync();
   void Close();
-  // For kPending: Sync and Close must have been called. Renames; the folder must be synced by the caller (SyncFolder), who may
-  // have several files to commit.
-  void Commit();
+  // For kPending: Sync and Close must have been called. Renames, CommitAs to another name than was planned; the folder must be
+  // synced by the caller (SyncFolder), who may have several files to commit.
+  void Commit() { CommitAs(path_); }
+  void CommitAs(const std::string& path);
 
   // Bytes appended.
   int64_t size() const { return size_; }

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -25,6 +27,8 @@ std::string ReadIndexFile(const std::string& prefix) {
   bytes.resize(file.ReadAt(0, bytes));
   return bytes;
 }
+
+std::string NameOf(const BundleEntry& entry) { return entry.name.empty() ? "a slice" : "tensor " + entry.name; }
 
 }  // namespace
 
@@ -52,11 +56,31 @@ void BundleReader::ParseIndex() {
     entry.name = is_slice ? "" : table[i].key;
     if (entry.shard < 0 || entry.shard >= num_shards_)
       throw DataLoss(fmt::format("{}: tensor {} is in shard {} of {}, which does not exist", path, entry.name, entry.shard, num_shards_));
+    if (entry.offset < 0 || entry.size < 0 || entry.size > std::numeric_limits<int64_t>::max() - entry.offset)
+      throw DataLoss(fmt::format("{}: {} has {} bytes at byte {}, which cannot be", path, NameOf(entry), entry.size, entry.offset));
     if (is_slice) {
       slices_.emplace(std::move(table[i].key), std::move(entry));
     } else {
       entries_.push_back(std::move(entry));
     }
+  }
+  RefuseSharedBytes();
+}
+
+// Nobody writes such a checkpoint; a made-up one could stand for far more memory than its files take.
+void BundleReader::RefuseSharedBytes() const {
+  std::vector<const BundleEntry*> parts;
+  const auto collect = [&](const BundleEntry& entry) {
+    if (entry.slices.empty() && entry.size > 0) parts.push_back(&entry);
+  };
+  for (const BundleEntry& entry : entries_) collect(entry);
+  for (const auto& [key, entry] : slices_) collect(entry);
+  std::ranges::sort(parts, {}, [](const BundleEntry* e) { return std::pair(e->shard, e->offset); });
+  for (size_t i = 1; i < parts.size(); ++i) {
+    const BundleEntry &before = *parts[i - 1], &entry = *parts[i];
+    if (before.shard == entry.shard && before.offset + before.size > entry.offset)
+      throw DataLoss(fmt::format("{}: {} and {} would share byte {} of {}", IndexPath(prefix_), NameOf(before), NameOf(entry), entry.offset,
+                                 ShardPath(prefix_, entry.shard, num_shards_)));
   }
 }
 
@@ -86,8 +110,7 @@ const BundleEntry& BundleReader::GetSlice(const BundleEntry& whole, const Tensor
 }
 
 std::string BundleReader::Where(const BundleEntry& entry) const {
-  return fmt::format("{}: {} at byte {}", ShardPath(prefix_, entry.shard, num_shards_), entry.name.empty() ? "a slice" : "tensor " + entry.name,
-                     entry.offset);
+  return fmt::format("{}: {} at byte {}", ShardPath(prefix_, entry.shard, num_shards_), NameOf(entry), entry.offset);
 }
 
 const InputFile& BundleReader::ShardOf(const BundleEntry& entry) const {
@@ -104,9 +127,31 @@ void BundleReader::CheckExtent(const BundleEntry& entry) const {
     throw DataLoss(fmt::format("{}: tensor {}: has {} bytes, but {}{} takes {}", IndexPath(prefix_), entry.name, entry.size,
                                DataTypeName(entry.data_type), entry.shape.ToString(), entry.shape.num_elements() * static_cast<int64_t>(*element)));
   const int64_t end = ShardOf(entry).size();
-  if (entry.offset < 0 || entry.size < 0 || entry.offset > end || entry.size > end - entry.offset)
+  if (!element && entry.shape.num_elements() > entry.size)  // each takes a byte at least
+    throw DataLoss(fmt::format("{}: has more elements than bytes", Where(entry)));
+  if (entry.offset > end || entry.size > end - entry.offset)
     throw DataLoss(fmt::format("{}: its {} bytes reach beyond the end of the file at byte {}: it was cut off, or belongs to another index",
                                Where(entry), entry.size, end));
+}
+
+// Before memory is taken: the slices lie inside the file and cover each element of the tensor once.
+void BundleReader::CheckSlices(const BundleEntry& whole) const {
+  const auto wrong = [&](std::string_view what) { return DataLoss(fmt::format("{}: the slices of tensor {} {}", IndexPath(prefix_), whole.name, what)); };
+  const int64_t elements = whole.shape.num_elements();
+  int64_t held = 0, largest = 0;
+  for (const TensorSlice& slice : whole.slices) {
+    const BundleEntry& part = GetSlice(whole, slice);
+    CheckExtent(part);
+    held += part.shape.num_elements();
+    largest = std::max(largest, part.shape.num_elements());
+    if (held > elements) break;  // a slice came twice, perhaps a million times
+  }
+  if (held != elements) throw wrong(fmt::format("hold {} elements of {}", held, elements));
+  // As many as there are, so that one which comes twice leaves out another.
+  std::string is_there(static_cast<size_t>(elements), '\0');
+  const std::string ones(static_cast<size_t>(largest), '\1');
+  for (const TensorSlice& slice : whole.slices) CopySlice(slice, whole.shape, 1, ones.data(), is_there.data());
+  if (const size_t at = is_there.find('\0'); at != std::string::npos) throw wrong(fmt::format("overlap, and leave out its element {}", at));
 }
 
 void BundleReader::ReadBytes(const BundleEntry& entry, char* out) const {
@@ -127,22 +172,14 @@ Tensor BundleReader::Read(std::string_view name) const {
     ReadBytes(entry, static_cast<char*>(value.raw()));
     return value;
   }
-  std::vector<std::pair<const TensorSlice*, Tensor>> parts;
-  int64_t covered = 0;
+  CheckSlices(entry);
+  Tensor value(*dtype, entry.shape);
   for (const TensorSlice& slice : entry.slices) {
     const BundleEntry& part = GetSlice(entry, slice);
-    CheckExtent(part);
-    Tensor value(*dtype, part.shape);
-    ReadBytes(part, static_cast<char*>(value.raw()));
-    covered += part.shape.num_elements();
-    if (covered > entry.shape.num_elements()) break;  // a slice came twice, perhaps a million times
-    parts.emplace_back(&slice, std::move(value));
+    Tensor elements(*dtype, part.shape);
+    ReadBytes(part, static_cast<char*>(elements.raw()));
+    CopySlice(slice, entry.shape, SizeOf(*dtype), static_cast<const char*>(elements.raw()), static_cast<char*>(value.raw()));
   }
-  if (covered != entry.shape.num_elements())
-    throw DataLoss(fmt::format("{}: the slices of tensor {} hold {} elements of {}", IndexPath(prefix_), name, covered, entry.shape.num_elements()));
-  Tensor value(*dtype, entry.shape);
-  for (const auto& [slice, part] : parts)
-    CopySlice(*slice, entry.shape, SizeOf(*dtype), static_cast<const char*>(part.raw()), static_cast<char*>(value.raw()));
   return value;
 }
 
@@ -154,7 +191,6 @@ std::vector<std::string> BundleReader::StringsOf(const BundleEntry& entry) const
   ReadBytes(entry, bytes.data());
   std::string_view rest = bytes;
   const auto broken = [&](std::string_view what) { return DataLoss(fmt::format("{}: {}", Where(entry), what)); };
-  if (entry.shape.num_elements() > entry.size) throw broken("has more elements than bytes");
   std::vector<uint64_t> lengths(static_cast<size_t>(entry.shape.num_elements()));
   uint32_t crc = 0;
   for (uint64_t& length : lengths) {
@@ -183,8 +219,11 @@ std::vector<std::string> BundleReader::ReadStrings(std::string_view name) const 
 }
 
 void BundleReader::Verify(const BundleEntry& entry) const {
-  for (const TensorSlice& slice : entry.slices) Verify(GetSlice(entry, slice));
-  if (!entry.slices.empty()) return;
+  if (!entry.slices.empty()) {
+    CheckSlices(entry);
+    for (const TensorSlice& slice : entry.slices) Verify(GetSlice(entry, slice));
+    return;
+  }
   if (entry.data_type == kStringDataType) {
     StringsOf(entry);
     return;

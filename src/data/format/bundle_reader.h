@@ -15,7 +15,7 @@ namespace muster::data {
 // more memory than the files' sizes account for, whatever they claim. Reading is const: any number of threads.
 class BundleReader {
  public:
-  // Reads the index. NotFound if there is none, DataLoss if it is damaged.
+  // Reads the index. NotFound if there is none, DataLoss if it is damaged or two tensors claim the same bytes.
   explicit BundleReader(std::string prefix);
 
   // All tensors by name; those that are kept in slices once, as a whole.
@@ -28,14 +28,16 @@ class BundleReader {
   Tensor Read(std::string_view name) const;
   // The elements of a tensor of strings.
   std::vector<std::string> ReadStrings(std::string_view name) const;
-  // Reads the bytes of a tensor of any type and compares their checksum.
+  // Reads the bytes of a tensor of any type and compares their checksum; of slices also that they are the whole tensor.
   void Verify(const BundleEntry& entry) const;
 
  private:
   void ParseIndex();
+  void RefuseSharedBytes() const;
   const BundleEntry& Get(std::string_view name) const;
   const BundleEntry& GetSlice(const BundleEntry& whole, const TensorSlice& slice) const;
   void CheckExtent(const BundleEntry& entry) const;
+  void CheckSlices(const BundleEntry& whole) const;
   const InputFile& ShardOf(const BundleEntry& entry) const;
   void ReadBytes(const BundleEntry& entry, char* out) const;
   std::vector<std::string> StringsOf(const BundleEntry& entry) const;

@@ -1,5 +1,7 @@
 #include "data/format/bundle_writer.h"
 
+#include <algorithm>
+#include <cstdio>
 #include <filesystem>
 
 #include <fmt/format.h>
@@ -13,6 +15,41 @@
 #include "muster/error.h"
 
 namespace muster::data {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string FolderOf(const std::string& prefix) { return fs::path(prefix).parent_path().string(); }
+
+struct DataFile {
+  fs::path path;
+  int num_shards;  // as its name has it
+};
+
+// The files "<prefix>.data-ddddd-of-ddddd", whether or not an index names them.
+std::vector<DataFile> DataFilesOf(const std::string& prefix) {
+  const std::string folder = FolderOf(prefix), begin = fs::path(prefix).filename().string() + ".data-";
+  std::vector<DataFile> found;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(folder.empty() ? "." : folder, error)) {
+    const std::string name = entry.path().filename().string();
+    if (!name.starts_with(begin)) continue;
+    int shard = 0, num_shards = 0, end = 0;
+    const std::string rest = name.substr(begin.size());
+    if (std::sscanf(rest.c_str(), "%5d-of-%5d%n", &shard, &num_shards, &end) == 2 && static_cast<size_t>(end) == rest.size())
+      found.push_back({entry.path(), num_shards});
+  }
+  return found;
+}
+
+// Of all numbers of shards but one.
+void RemoveData(const std::string& prefix, int kept_shards) {
+  std::error_code error;
+  for (const DataFile& file : DataFilesOf(prefix))
+    if (file.num_shards != kept_shards) fs::remove(file.path, error);
+}
+
+}  // namespace
 
 BundleWriter::BundleWriter(std::string prefix, int num_shards) : prefix_(std::move(prefix)) {
   MUSTER_CHECK(num_shards >= 1);
@@ -68,48 +105,70 @@ void BundleWriter::AddStrings(const std::string& name, const Shape& shape, const
 void BundleWriter::AddSlice(const std::string& name, const Shape& whole, const TensorSlice& slice, const Tensor& value, int shard) {
   if (!slice.FitsInto(whole) || !(slice.ShapeIn(whole) == value.shape()))
     throw InvalidArgument(fmt::format("tensor {} of shape {} has no slice {} of shape {}", name, whole.ToString(), slice.ToString(), value.shape().ToString()));
-  BundleEntry& entry = entries_[name];
   const int data_type = TensorFlowDataType(value.dtype());
-  if (!entry.slices.empty() && (entry.data_type != data_type || !(entry.shape == whole)))
-    throw InvalidArgument(fmt::format("the slices of tensor {} differ in the tensor's type or shape", name));
+  if (const auto before = entries_.find(name); before != entries_.end()) {
+    if (before->second.slices.empty()) throw InvalidArgument(fmt::format("tensor {} comes twice in checkpoint {}", name, prefix_));
+    if (before->second.data_type != data_type || !(before->second.shape == whole))
+      throw InvalidArgument(fmt::format("the slices of tensor {} differ in the tensor's type or shape", name));
+  }
+  Insert(SliceKey(name, slice), Write({static_cast<const char*>(value.raw()), value.byte_size()}, data_type, value.shape(), shard));
+  BundleEntry& entry = entries_[name];
   entry.data_type = data_type;
   entry.shape = whole;
   entry.slices.push_back(slice);
-  Insert(SliceKey(name, slice), Write({static_cast<const char*>(value.raw()), value.byte_size()}, data_type, value.shape(), shard));
 }
 
-void BundleWriter::Finish() {
+// Makes the data files that an index of "num_shards" shards names the checkpoint, in one step.
+void BundleWriter::CommitIndex(int num_shards) const {
   TableBuilder table;
-  table.Add("", BundleHeaderBytes(static_cast<int>(shards_.size())));
+  table.Add("", BundleHeaderBytes(num_shards));
   for (const auto& [key, entry] : entries_) table.Add(key, BundleEntryBytes(entry));
   OutputFile index(IndexPath(prefix_), OutputFile::Mode::kPending);
   index.Append(table.Finish());
+  index.Sync();
+  index.Close();
+  index.Commit();
+  SyncFolder(FolderOf(prefix_));
+}
+
+// Gives the data files of the checkpoint the names they should have: second names first. False, with the checkpoint as it
+// was, if the file system has no such thing or no space.
+bool BundleWriter::RenameData(int from_shards) const try {
+  const int num_shards = static_cast<int>(shards_.size());
+  for (int shard = 0; shard < num_shards; ++shard) {
+    const std::string to = ShardPath(prefix_, shard, num_shards);
+    fs::remove(to);
+    fs::create_hard_link(ShardPath(prefix_, shard, from_shards), to);
+  }
+  SyncFolder(FolderOf(prefix_));
+  CommitIndex(num_shards);
+  return true;
+} catch (const std::exception&) {
+  return false;
+}
+
+// Where a checkpoint of the same name is, its data files have the names that ours should get. So ours first get those of a
+// checkpoint with more shards: which data belong to it, an index says by their number.
+void BundleWriter::Finish() {
   for (const auto& shard : shards_) {
     shard->Sync();
     shard->Close();
   }
-  index.Sync();
-  index.Close();
-
-  // A checkpoint of the same name goes first: its index must never be seen beside data that is not its own.
-  RemoveBundle(prefix_);
-  for (const auto& shard : shards_) shard->Commit();
-  index.Commit();
-  SyncFolder(std::filesystem::path(prefix_).parent_path().string());
+  const int num_shards = static_cast<int>(shards_.size());
+  const std::vector<DataFile> before = DataFilesOf(prefix_);
+  int free = num_shards;
+  while (std::ranges::count(before, free, &DataFile::num_shards) > 0) ++free;
+  for (int shard = 0; shard < num_shards; ++shard) Shard(shard).CommitAs(ShardPath(prefix_, shard, free));
+  SyncFolder(FolderOf(prefix_));
+  CommitIndex(free);
+  const int named = free == num_shards || RenameData(free) ? num_shards : free;
+  RemoveData(prefix_, named);
 }
 
 void RemoveBundle(const std::string& prefix) {
   std::error_code error;
-  if (std::filesystem::remove(IndexPath(prefix), error)) SyncFolder(std::filesystem::path(prefix).parent_path().string());
-  const std::filesystem::path path(prefix);
-  const std::string data = path.filename().string() + ".data-";
-  const std::filesystem::path folder = path.has_parent_path() ? path.parent_path() : ".";
-  std::vector<std::filesystem::path> found;
-  for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
-    const std::string name = entry.path().filename().string();
-    if (name.starts_with(data) && name.find(".tmp") == std::string::npos) found.push_back(entry.path());
-  }
-  for (const auto& file : found) std::filesystem::remove(file, error);
+  if (fs::remove(IndexPath(prefix), error)) SyncFolder(FolderOf(prefix));
+  RemoveData(prefix, 0);
 }
 
 }  // namespace muster::data

@@ -20,12 +20,15 @@ class TableParser {
   std::vector<TableEntry> Parse() {
     std::vector<TableEntry> index, entries;
     ParseBlock(ReadFooter(), "the index block", &index);
+    uint64_t read_to = 0;  // no byte is read twice, or a small file could name one block endlessly often
     for (const TableEntry& entry : index) {
       std::string_view bytes = entry.value;
       Handle handle;
       if (!TakeHandle(&bytes, &handle) || !bytes.empty())
         throw Broken(entry.block_offset, "the index block holds an entry that names no block");
+      if (handle.offset < read_to) throw Broken(static_cast<int64_t>(handle.offset), "a block begins inside the one before it");
       ParseBlock(handle, "the block", &entries);
+      read_to = handle.offset + handle.size + kBlockTrailerBytes;
     }
     return entries;
   }

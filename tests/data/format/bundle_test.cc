@@ -7,8 +7,10 @@
 
 #include "base/file.h"
 #include "base/output_file.h"
+#include "data/format/bundle_messages.h"
 #include "data/format/bundle_reader.h"
 #include "data/format/bundle_writer.h"
+#include "data/format/table.h"
 #include "tests/data/error_of.h"
 #include "tests/data/format/files.h"
 #include "tests/testing/idx_files.h"
@@ -128,7 +130,38 @@ TEST_F(Bundle, ASecondCheckpointOfTheSameNameReplacesTheFirstWhole) {
 TEST_F(Bundle, TheSameNameTwiceIsRefused) {
   BundleWriter writer(Prefix());
   writer.Add("a", Tensor::Scalar<float>(1));
+  EXPECT_THAT(ErrorOf([&] { writer.AddSlice("a", {4}, {{{0, 2}}}, Tensor(DType::kFloat32, {2})); }), HasSubstr("tensor a comes twice"));
   EXPECT_THAT(ErrorOf([&] { writer.Add("a", Tensor::Scalar<float>(1)); }), HasSubstr("tensor a comes twice"));
+}
+
+// As many elements as the tensor has, but not each of them.
+TEST_F(Bundle, SlicesThatOverlapAreRefused) {
+  BundleWriter writer(Prefix());
+  writer.AddSlice("p", {2, 4}, {{{0, 1}, {0, -1}}}, Tensor(DType::kFloat32, {1, 4}));
+  writer.AddSlice("p", {2, 4}, {{{0, 2}, {1, 2}}}, Tensor(DType::kFloat32, {2, 2}));
+  writer.Finish();
+  const BundleReader bundle(Prefix());
+  const std::string expected = Prefix() + ".index: the slices of tensor p overlap, and leave out its element 4";
+  EXPECT_EQ(ErrorOf([&] { bundle.Read("p"); }), expected);
+  EXPECT_EQ(ErrorOf([&] { bundle.Verify(*bundle.Find("p")); }), expected);
+}
+
+TEST_F(Bundle, SlicesThatAreMissingAreFoundByVerify) {
+  BundleWriter writer(Prefix());
+  writer.AddSlice("p", {4}, {{{0, 3}}}, Tensor(DType::kFloat32, {3}));
+  writer.Finish();
+  const BundleReader bundle(Prefix());
+  EXPECT_THAT(ErrorOf([&] { bundle.Verify(*bundle.Find("p")); }), HasSubstr("the slices of tensor p hold 3 elements of 4"));
+}
+
+// An index that nobody wrote: two tensors over the same bytes of the data file.
+TEST_F(Bundle, TensorsThatShareBytesAreRefused) {
+  TableBuilder table;
+  table.Add("", BundleHeaderBytes(1));
+  for (const char* name : {"a", "b"}) table.Add(name, BundleEntryBytes({.name = "", .data_type = 4, .shape = {6}, .offset = name[0] == 'a' ? 0 : 5, .size = 6}));
+  folder_.Write(kIndex, table.Finish());
+  folder_.Write(kData, std::string(11, 'x'));
+  EXPECT_THAT(ErrorOf([&] { BundleReader reader(Prefix()); }), HasSubstr("model.ckpt-7.index: tensor a and tensor b would share byte 5 of " + Prefix() + ".data-00000-of-00001"));
 }
 
 // A full disk, as far as a test can have one: the limit on the size of files.

@@ -3,7 +3,12 @@
 
 #include "data/format/table.h"
 
+#include <cstring>
 #include <map>
+
+#include "data/format/coding.h"
+#include "data/format/crc32c.h"
+#include "data/format/table_layout.h"
 
 #include "tests/data/error_of.h"
 
@@ -50,6 +55,36 @@ TEST(Table, WhatIsCutOffOrNoTableIsRefused) {
   EXPECT_THAT(ErrorOf([&] { ParseTable("t", file.substr(0, 20)); }), HasSubstr("t: has 20 bytes; an index has at least 48"));
   EXPECT_THAT(ErrorOf([&] { ParseTable("t", file.substr(0, file.size() - 1)); }), HasSubstr("the number that ends every index is not there"));
   EXPECT_THAT(ErrorOf([&] { ParseTable("t", std::string(100, 'x')); }), HasSubstr("is no index"));
+}
+
+// A block of 1 MB that holds nothing, named a thousand times: reading it each time would take a GB of a file that has one MB.
+TEST(Table, ABlockThatIsNamedTwiceIsRefused) {
+  const auto block = [](std::string bytes) {
+    bytes.push_back(kPlainBlock);
+    AppendFixed32(&bytes, MaskCrc(Crc32c(bytes)));
+    return bytes;
+  };
+  const auto handle = [](size_t offset, size_t size) {
+    std::string bytes;
+    AppendVarint(&bytes, offset);
+    AppendVarint(&bytes, size);
+    return bytes;
+  };
+  std::string empty(size_t{1} << 20, '\0');  // restart points, and how many
+  const auto restarts = static_cast<uint32_t>(empty.size() / 4 - 1);
+  std::memcpy(empty.data() + empty.size() - 4, &restarts, sizeof restarts);
+  const size_t size = empty.size();
+  std::string index;
+  for (int i = 0; i < 1000; ++i) {
+    const std::string key = fmt::format("{:04}", i), value = handle(0, size);
+    index += std::string{'\0', '\4', static_cast<char>(value.size())} + key + value;
+  }
+  AppendFixed32(&index, 0);
+  std::string file = block(empty);
+  const std::string footer = handle(0, 0) + handle(file.size(), index.size());
+  file += block(index) + footer + std::string(kFooterBytes - sizeof kTableMagic - footer.size(), '\0');
+  AppendFixed64(&file, kTableMagic);
+  EXPECT_EQ(ErrorOf([&] { ParseTable("t", file); }), "t: at byte 0: a block begins inside the one before it");
 }
 
 TEST(Table, NoDamageOfOneByteGoesUnnoticedOrCrashes) {
