@@ -71,6 +71,11 @@ TowerSet BuildTrainingTowers(const Scope& root, const StrategyOptions& strategy,
 TowerSet BuildForwardTowers(const Scope& root, const StrategyOptions& strategy, const TowerOptions& options,
                             const TowerBuilder& build);
 
+// The same for evaluations, alone in a graph or beside the training towers of one strategy, whose variables they share. Copies of
+// a model that have batch norm all use the first copy's running averages, which are the ones that a checkpoint keeps.
+TowerSet BuildEvaluationTowers(const Scope& root, const StrategyOptions& strategy, const TowerOptions& options,
+                               const TowerBuilder& build);
+
 // The mean over towers of each variable's gradients, computed where the variable lives: what in-graph towers with shared
 // variables apply. towers[t] has one entry per variable, in the same order for all. A variable without a gradient in any
 // tower has none in the result.

@@ -42,7 +42,7 @@ void BatchMemory::CheckImagesFit() const {
 
 void BatchMemory::CheckFits(const train::MemoryNeeds& needs) const {
   train::FitQuestion question{.batch_size = derived_.batch_size_per_device, .plan = PlanWith(mode_)};
-  const bool can_recompute = mode_ == Recompute::kNone && !params_.forward_only;
+  const bool can_recompute = mode_ == Recompute::kNone && !params_.forward_only && !params_.eval;
   if (can_recompute) question.plan_recomputed = PlanWith(Recompute::kMost);
   train::CheckFits(needs, question);
 }

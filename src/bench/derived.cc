@@ -75,6 +75,13 @@ std::string DatasetName(const BenchParams& params) {
       fmt::format("the name of folder --data_dir={} holds no data set's name: add --data_name", folder));
 }
 
+// The flags of training count where those of evaluations are not given.
+Amount EvaluationAmount(const BenchParams& params, const Derived& derived) {
+  const bool own = params.num_eval_batches || params.num_eval_epochs;
+  return AmountOfWork(own ? params.num_eval_batches : params.num_batches, own ? params.num_eval_epochs : params.num_epochs,
+                      derived.eval_batch_size, derived.dataset.validation_images);
+}
+
 int64_t NumWorkers(const BenchParams& params) {
   if (params.job_name.empty()) return 1;
   return std::count(params.worker_hosts.begin(), params.worker_hosts.end(), ',') + 1;
@@ -92,11 +99,19 @@ Derived Derive(const BenchParams& params) {
   derived.num_workers = NumWorkers(params);
   derived.batch_size_per_device = params.batch_size > 0 ? params.batch_size : derived.model.default_batch_size;
   derived.batch_size = derived.batch_size_per_device * derived.num_devices;
-  const int64_t images =
-      derived.mode == Mode::kEvaluation ? derived.dataset.validation_images : derived.dataset.train_images;
-  const Amount amount = AmountOfWork(params.num_batches, params.num_epochs, derived.global_batch_size(), images);
+  derived.eval_batch_size_per_device = params.eval_batch_size > 0 ? params.eval_batch_size : derived.batch_size_per_device;
+  derived.eval_batch_size = derived.eval_batch_size_per_device * derived.num_devices;
+  const bool only_evaluates = derived.mode == Mode::kEvaluation;
+  if (only_evaluates) {
+    derived.batch_size_per_device = derived.eval_batch_size_per_device;
+    derived.batch_size = derived.eval_batch_size;
+  }
+  const Amount evaluation = EvaluationAmount(params, derived);
+  const Amount amount = only_evaluates ? evaluation
+                                       : AmountOfWork(params.num_batches, params.num_epochs, derived.global_batch_size(), derived.dataset.train_images);
   derived.num_batches = amount.num_batches;
   derived.num_epochs = amount.num_epochs;
+  derived.num_eval_batches = evaluation.num_batches;
   derived.num_warmup_batches = WarmupBatches(params);
   for (int64_t i = 0; i < derived.num_devices; ++i) {
     const std::string task =

@@ -26,11 +26,16 @@ struct Derived {
   int64_t num_workers = 1;            // of the job
   int64_t batch_size_per_device = 0;  // images
   int64_t batch_size = 0;             // images per step of this process
-  int64_t num_batches = 0;            // timed steps
+  int64_t num_batches = 0;            // timed steps; of an evaluation alone: its steps
   double num_epochs = 0;              // what they amount to
+  // Of evaluations during training; of an evaluation alone the same as above.
+  int64_t eval_batch_size_per_device = 0;
+  int64_t eval_batch_size = 0;
+  int64_t num_eval_batches = 0;
   int64_t num_warmup_batches = 0;
   std::vector<std::string> devices;  // as printed: "/cpu:0"
 
+  bool evaluates() const { return mode == Mode::kEvaluation || mode == Mode::kTrainingAndEvaluation; }
   int64_t global_batch_size() const { return batch_size * num_workers; }
   std::string dataset_label() const { return synthetic ? dataset.name + " (synthetic)" : dataset.name; }
 };

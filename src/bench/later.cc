@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "bench/derived.h"
 #include "bench/param_table.h"
 #include "bench/strategy.h"
 #include "muster/error.h"
@@ -20,15 +21,7 @@ struct Row {
 // By what is missing or why there is no effect.
 const std::vector<Row>& Rows() {
   static const std::vector<Row> rows = {
-      {"evaluation",
-       Support::kLater,
-       {"eval", "eval_interval_secs", "eval_batch_size", "num_eval_batches", "num_eval_epochs", "eval_dir"}},
-      {"evaluation during training",
-       Support::kLater,
-       {"eval_during_training_every_n_steps", "eval_during_training_every_n_epochs",
-        "eval_during_training_at_specified_steps", "eval_during_training_at_specified_epochs", "stop_at_top_1_accuracy",
-        "collect_eval_results_async"}},
-      {"model ssd300", Support::kLater, {"backbone_model_path"}},
+      {"model ssd300", Support::kLater, {"backbone_model_path", "collect_eval_results_async"}},
       {"TensorRT", Support::kLater, {"trt_mode", "trt_max_workspace_size_bytes"}},
       {"NUMA binding", Support::kLater, {"use_numa_affinity"}},
       {"a debugger", Support::kLater, {"debugger"}},
@@ -90,6 +83,19 @@ std::string ExchangeWithoutEffect(const BenchParams& params, const std::string& 
   return "";
 }
 
+// The same for flags of evaluations.
+std::string EvaluationWithoutEffect(const BenchParams& params, const std::string& name) {
+  const Mode mode = ModeOf(params);
+  if (name == "eval_interval_secs" && mode != Mode::kEvaluation) return "without --eval";
+  if (IsOneOf(name, {"eval_batch_size", "num_eval_batches", "num_eval_epochs", "eval_dir"}) && mode != Mode::kEvaluation &&
+      mode != Mode::kTrainingAndEvaluation)
+    return "without an evaluation";
+  if (mode != Mode::kEvaluation) return "";
+  const bool of_training = IsOneOf(name, {"num_warmup_batches", "print_training_accuracy", "save_model_steps", "save_model_secs", "save_summaries_steps",
+                                          "summary_verbosity", "optimizer", "init_learning_rate", "weight_decay", "gradient_clip", "trace_file"});
+  return of_training ? "with --eval" : "";
+}
+
 // Why a flag that works changes nothing in this request; "" when it does.
 std::string WithoutEffectHere(const BenchParams& params, const std::string& name) {
   const auto starts = [](const std::string& text, const char* prefix) { return text.rfind(prefix, 0) == 0; };
@@ -101,6 +107,7 @@ std::string WithoutEffectHere(const BenchParams& params, const std::string& name
   if (IsOneOf(name, {"allow_growth", "gpu_memory_frac_for_testing"}) && IsOnCpus(params)) return "on a CPU";
   if (name == "staged_vars" && params.forward_only) return "with --forward_only";
   if (const std::string why = ExchangeWithoutEffect(params, name); !why.empty()) return why;
+  if (const std::string why = EvaluationWithoutEffect(params, name); !why.empty()) return why;
   const bool of_another = (name == "momentum" && params.optimizer != "momentum") ||
                           (starts(name, "rmsprop_") && params.optimizer != "rmsprop") ||
                           (starts(name, "adam_") && params.optimizer != "adam");

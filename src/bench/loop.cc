@@ -10,7 +10,7 @@
 #include "base/interrupt.h"
 #include "base/output_flags.h"
 #include "base/standard_output.h"
-#include "bench/benchmark_log.h"
+#include "bench/bench_run.h"
 #include "bench/checks.h"
 #include "bench/info_block.h"
 #include "bench/json_text.h"
@@ -45,59 +45,12 @@ void CheckOutputs(const BenchParams& params, const OwnParams& own) {
   if (params.benchmark_log_dir) CheckFolderFlag("benchmark_log_dir", *params.benchmark_log_dir);
   if (!params.trace_file.empty()) CheckFileFlag("trace_file", params.trace_file);
   if (params.graph_file) CheckFileFlag("graph_file", *params.graph_file);
-  if (params.train_dir && (!params.forward_only || params.train_dir->empty())) CheckFolderFlag("train_dir", *params.train_dir);
+  const bool only_reads = params.forward_only || params.eval;
+  if (params.train_dir && (!only_reads || params.train_dir->empty())) CheckFolderFlag("train_dir", *params.train_dir);
+  if (params.eval) CheckFolderFlag("eval_dir", params.eval_dir);
 }
 
-// One run from checked parameters to its end.
-class BenchRun {
- public:
-  BenchRun(const BenchParams& params, const OwnParams& own, const Derived& derived, Surroundings& around)
-      : params_(params),
-        own_(own),
-        derived_(derived),
-        console_(around.console),
-        clock_(around.clock),
-        notes_(around.notes) {
-    record_.words = around.words;
-    record_.started = UtcTimestamp();
-    record_.num_warmup_batches = derived.num_warmup_batches;
-  }
-
-  BenchResult Run(const StepRunnerFactory& factory);
-
- private:
-  bool PrepareUnlessInterrupted(const StepRunnerFactory& factory);
-  void Prepare(const StepRunnerFactory& factory);
-  void WriteGraph();
-  void WarmUp();
-  bool TracedStep(double phase_start);
-  void TimedSteps();
-  bool Step(const std::string& phase, std::vector<StepRecord>& records, int64_t total, double phase_start,
-            Timeline* timeline = nullptr);
-  void CheckFinite(const std::string& phase, int64_t step, const StepRecord& record);
-  void PrintStep(int64_t step, const StepRecord& record);
-  void PrintTotal();
-  void WriteResult();
-  void WriteResultOfFailure();
-
-  const BenchParams& params_;
-  const OwnParams& own_;
-  const Derived& derived_;
-  Console& console_;
-  const std::function<double()>& clock_;
-  const std::vector<std::string>& notes_;
-
-  std::optional<BenchmarkLog> log_;
-  Schedule rate_;
-  std::unique_ptr<StepRunner> runner_;
-  MachineFacts machine_;
-  RunRecord record_;
-  std::vector<double> timed_seconds_;
-  int64_t global_step_ = 0;  // done, those of the run that this one goes on from included
-  int64_t num_timed_ = 0;    // num_batches is the aim of both runs together, whose warm-up steps count (as in the peer)
-  bool noted_not_finite_ = false;
-  bool running_ = false;  // the model was prepared: from now on there is a result
-};
+}  // namespace
 
 // Ctrl-C before the first step: there is nothing to show, but a result that says so. Otherwise the run may begin.
 bool BenchRun::PrepareUnlessInterrupted(const StepRunnerFactory& factory) {
@@ -114,7 +67,9 @@ bool BenchRun::PrepareUnlessInterrupted(const StepRunnerFactory& factory) {
 // Notes come at the end, so that what refuses the request is the only line on standard error.
 void BenchRun::Prepare(const StepRunnerFactory& factory) {
   const double start = clock_();
-  console_.Print("Generating training model");
+  const bool only_evaluates = derived_.mode == Mode::kEvaluation;
+  if (!only_evaluates) console_.Print("Generating training model");
+  if (derived_.evaluates()) console_.Print("Generating evaluation model");
   rate_ = MakeSchedule(params_, derived_.model, derived_.dataset.train_images, derived_.batch_size,
                        SummedTowers(params_, own_));
   CheckSchedule(rate_);
@@ -123,16 +78,16 @@ void BenchRun::Prepare(const StepRunnerFactory& factory) {
   // Folders were checked before; each is created only when it is about to get its files, so that a request that is
   // refused while it is prepared leaves none behind.
   if (own_.dump_passes) CreateWritableFolder(*own_.dump_passes);
-  console_.Print("Initializing graph");
+  if (!only_evaluates) console_.Print("Initializing graph");
   console_.Progress("compiling the plan");
   const int64_t rounded = RoundUpWarmup(record_.num_warmup_batches, params_.batch_group_size);
-  if (rounded != record_.num_warmup_batches) {
+  if (!only_evaluates && rounded != record_.num_warmup_batches) {
     record_.num_warmup_batches = rounded;
     console_.Print(fmt::format("Round up warm up steps to {} to match batch_group_size", rounded));
   }
   record_.prepared = runner_->Prepare();
   StopIfInterrupted();
-  global_step_ = runner_->Resume();
+  if (!only_evaluates) global_step_ = runner_->Resume();
   num_timed_ = std::max<int64_t>(derived_.num_batches - global_step_ / derived_.num_workers, 0);
   record_.prepare_seconds = clock_() - start;
   running_ = true;
@@ -234,6 +189,7 @@ void BenchRun::TimedSteps() {
     timed_seconds_.push_back(record_.timed.back().wall_seconds);
     if (i == 0 || (i + 1) % params_.display_every == 0) PrintStep(i + 1, record_.timed.back());
     record_.elapsed_seconds = clock_() - start;  // printing included, as in the peer
+    if (!PauseToEvaluate(i + 1)) break;
   }
 }
 
@@ -261,6 +217,7 @@ void BenchRun::PrintTotal() {
                               record_.num_warmup_batches, steps, num_timed_));
     if (steps == 0) return;
   }
+  if (derived_.mode == Mode::kTrainingAndEvaluation) return;  // pauses are in the time: there is no total in the peer either
   const TotalTiming total =
       ComputeTotal(static_cast<double>(derived_.batch_size), steps, derived_.num_workers, record_.elapsed_seconds);
   for (const std::string& line : TotalLines(total.images_per_sec)) console_.Print(line);
@@ -292,11 +249,15 @@ BenchResult BenchRun::Run(const StepRunnerFactory& factory) {
     if (PrepareUnlessInterrupted(factory)) {
       record_.state = ExitState::kFinished;
       WriteGraph();
-      WarmUp();
+      if (derived_.mode == Mode::kEvaluation) EvaluateCheckpoints();
+      else WarmUp();
     }
-    if (record_.state == ExitState::kFinished) TimedSteps();
-    PrintTotal();
-    if (running_) runner_->End(global_step_);
+    if (derived_.mode != Mode::kEvaluation || !running_) {
+      if (record_.state == ExitState::kFinished) TimedSteps();
+      if (record_.state == ExitState::kFinished) EvaluateAtEnd();
+      PrintTotal();
+      if (running_) runner_->End(global_step_);
+    }
   } catch (const OutputError& error) {
     running_ = true;  // nothing was wrong with the request, and the result file may still be read
     record_.state = ExitState::kFailed;
@@ -320,11 +281,17 @@ BenchResult BenchRun::Run(const StepRunnerFactory& factory) {
                    derived_.num_workers, record_.elapsed_seconds);
   result.average_wall_time = total.average_wall_time;
   result.images_per_sec = total.images_per_sec;
+  if (derived_.mode == Mode::kEvaluation && !record_.evaluations.empty()) {
+    const EvaluationRecord& last = record_.evaluations.back();
+    const TotalTiming evaluation = ComputeTotal(static_cast<double>(derived_.eval_batch_size), last.num_batches, 1, last.seconds);
+    result.num_steps = last.num_batches;
+    result.average_wall_time = evaluation.average_wall_time;
+    result.images_per_sec = evaluation.images_per_sec;
+  }
   if (!record_.timed.empty()) result.last_average_loss = record_.timed.back().result.loss;
+  if (!record_.evaluations.empty()) result.accuracies = record_.evaluations.back().accuracies;
   return result;
 }
-
-}  // namespace
 
 BenchResult Run(const BenchParams& params, const OwnParams& own, const StepRunnerFactory& factory,
                 Surroundings surroundings) {

@@ -22,6 +22,7 @@ struct BenchResult {
   double average_wall_time = 0;  // seconds per timed step
   double images_per_sec = 0;
   std::optional<double> last_average_loss;
+  std::optional<Accuracies> accuracies;  // of the last evaluation
 };
 
 // Where the loop takes time from; tests hand in their own.

@@ -5,6 +5,7 @@
 #include "base/process_memory.h"
 #include "bench/batch_memory.h"
 #include "bench/checks.h"
+#include "bench/eval_dir.h"
 #include "bench/later.h"
 #include "bench/loop.h"
 #include "bench/strategy.h"
@@ -87,6 +88,29 @@ class ModelRunner final : public StepRunner {
     return result;
   }
 
+  // Labels are random; keyed by the batch, so that every evaluation has the same.
+  Accuracies Evaluate(int64_t batch) override {
+    const int64_t step = session_->step();
+    session_->set_step(batch);
+    const std::vector<Tensor> counts = plans_.evaluation != nullptr ? plans_.evaluation->Run() : plans_.step->Run({Tensor::Scalar<float>(0)});
+    session_->set_step(step);
+    const size_t first = counts.size() - 2;
+    const double images = static_cast<double>(derived_.eval_batch_size);
+    return {counts[first].scalar<float>() / images, counts[first + 1].scalar<float>() / images};
+  }
+
+  std::optional<LoadedCheckpoint> LoadCheckpoint() override {
+    if (eval_dir_ == nullptr) eval_dir_ = std::make_unique<EvalDir>(params_, *built_, *session_);
+    return eval_dir_->Load();
+  }
+
+  void AfterEvaluation(int64_t global_step, const Accuracies& accuracies) override {
+    if (train_dir_ != nullptr && train_dir_->WriteEvaluation(global_step, accuracies)) return;
+    if (eval_dir_ == nullptr && derived_.mode != Mode::kEvaluation && params_.eval_dir != BenchParams{}.eval_dir)
+      eval_dir_ = std::make_unique<EvalDir>(params_, *built_, *session_);
+    if (eval_dir_ != nullptr) eval_dir_->Write(global_step, accuracies);
+  }
+
   std::string GraphDef(bool as_text) override {
     const Graph placed = session_->PlacedGraph();
     return as_text ? GraphToGraphDefText(placed) : GraphToGraphDef(placed);
@@ -109,6 +133,7 @@ class ModelRunner final : public StepRunner {
   std::unique_ptr<Session> session_;
   StepPlans plans_;
   std::unique_ptr<TrainDir> train_dir_;  // before the session goes
+  std::unique_ptr<EvalDir> eval_dir_;
   int64_t last_step_ = 0;
 };
 

@@ -27,6 +27,14 @@ std::string StepLine(int64_t step, const PerfTiming& timing, double loss, const 
   return line;
 }
 
+std::string EvaluationProgressLine(int64_t batch, double examples_per_sec) {
+  return fmt::format("{}\t{:.1f} examples/sec", batch, examples_per_sec);
+}
+
+std::string AccuracyLine(const Accuracies& accuracies, int64_t examples) {
+  return fmt::format("Accuracy @ 1 = {:.4f} Accuracy @ 5 = {:.4f} [{} examples]", accuracies.top_1, accuracies.top_5, examples);
+}
+
 std::vector<std::string> TotalLines(double images_per_sec) {
   const std::string dashes(64, '-');
   return {dashes, fmt::format("total images/sec: {:.2f}", images_per_sec), dashes};

@@ -134,6 +134,20 @@ Json SplitJson(const std::vector<StepRecord>& steps) {
           {"update", update / count}};
 }
 
+Json EvaluationsJson(const std::vector<EvaluationRecord>& evaluations) {
+  Json json = Json::array();
+  for (const EvaluationRecord& one : evaluations)
+    json.push_back({{"global_step", one.global_step},
+                    {"checkpoint", one.checkpoint.empty() ? Json() : Json(one.checkpoint)},
+                    {"top_1_accuracy", one.accuracies.top_1},
+                    {"top_5_accuracy", one.accuracies.top_5},
+                    {"num_batches", one.num_batches},
+                    {"examples", one.examples},
+                    {"seconds", one.seconds},
+                    {"images_per_sec", one.seconds > 0 ? Json(static_cast<double>(one.examples) / one.seconds) : Json()}});
+  return json;
+}
+
 Json MemoryJson(const std::vector<DeviceBytes>& devices) {
   Json json = Json::array();
   for (const DeviceBytes& device : devices)
@@ -148,6 +162,14 @@ Json MemoryJson(const std::vector<DeviceBytes>& devices) {
   return json;
 }
 
+// In place of those of timed steps.
+void AddEvaluationFigures(Json& json, const Derived& derived, const EvaluationRecord& last) {
+  const TotalTiming total = ComputeTotal(static_cast<double>(derived.eval_batch_size), last.num_batches, derived.num_workers, last.seconds);
+  json["images_per_sec"] = total.images_per_sec;
+  json["average_wall_time"] = total.average_wall_time;
+  json["num_steps"] = last.num_batches;
+}
+
 // The figures of the last step line, and the total.
 void AddFigures(Json& json, const BenchParams& params, const Derived& derived, const RunRecord& record) {
   const double images = static_cast<double>(derived.batch_size);
@@ -157,6 +179,7 @@ void AddFigures(Json& json, const BenchParams& params, const Derived& derived, c
   json["average_wall_time"] = record.timed.empty() ? Json() : Json(total.average_wall_time);
   json["num_workers"] = derived.num_workers;
   json["num_steps"] = record.timed.size();
+  if (derived.mode == Mode::kEvaluation && !record.evaluations.empty()) AddEvaluationFigures(json, derived, record.evaluations.back());
   if (record.timed.empty()) return;
   std::vector<double> seconds;
   for (const StepRecord& step : record.timed) seconds.push_back(step.wall_seconds);
@@ -191,6 +214,7 @@ std::string ResultJson(const BenchParams& params, const OwnParams& own, const De
   json["software"] = SoftwareJson(record.prepared);
   json["command_line"] = record.words;
   json["flags"] = FlagsJson(params, own);
+  if (derived.evaluates()) json["evaluations"] = EvaluationsJson(record.evaluations);
   json["steps"] = StepsJson(record.timed, ShowsAccuracy(params));
   json["warmup_steps"] = StepsJson(record.warmup, ShowsAccuracy(params));
   return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";

@@ -22,6 +22,15 @@ struct StepRecord {
   StepResult result;
 };
 
+// One pass over the validation images.
+struct EvaluationRecord {
+  int64_t global_step = 0;
+  std::string checkpoint;  // with --eval: what was evaluated
+  Accuracies accuracies;
+  int64_t num_batches = 0, examples = 0;
+  double seconds = 0;
+};
+
 // Everything a result file says. Filled in by the loop as the run goes on, so that an early end has its result too.
 struct RunRecord {
   std::vector<std::string> words;  // of the command line; empty for a run started from C++
@@ -34,6 +43,7 @@ struct RunRecord {
   std::vector<StepRecord> warmup;
   std::vector<StepRecord> timed;
   double elapsed_seconds = 0;  // of the timed steps, first start to last end
+  std::vector<EvaluationRecord> evaluations;
   ProcessMemory memory;
 };
 

@@ -3,7 +3,7 @@
 namespace muster::bench {
 
 bool WatchesGradients(const BenchParams& params) {
-  return params.train_dir && !params.forward_only && params.summary_verbosity >= 2 && params.save_summaries_steps >= 1;
+  return params.train_dir && !params.forward_only && !params.eval && params.summary_verbosity >= 2 && params.save_summaries_steps >= 1;
 }
 
 WatchedGradients WatchedGradientsOf(const TrainGraph& graph) {
@@ -19,19 +19,23 @@ WatchedGradients WatchedGradientsOf(const TrainGraph& graph) {
 
 std::vector<const PlanStats*> StepPlans::stats() const {
   std::vector<const PlanStats*> all{&step->stats()};
-  if (gradients != nullptr) all.push_back(&gradients->stats());
+  for (const Runner* other : {gradients.get(), evaluation.get()})
+    if (other != nullptr) all.push_back(&other->stats());
   return all;
 }
 
 int64_t StepPlans::peak_bytes() const {
-  const int64_t more = gradients == nullptr ? 0 : gradients->stats().peak_bytes - gradients->stats().variable_bytes;
-  return step->stats().peak_bytes + more;
+  int64_t bytes = step->stats().peak_bytes;
+  for (const Runner* other : {gradients.get(), evaluation.get()})
+    if (other != nullptr) bytes += other->stats().peak_bytes - other->stats().variable_bytes;
+  return bytes;
 }
 
 StepPlans PrepareStepPlans(const BenchParams& params, const TrainGraph& graph, Session& session) {
   StepPlans plans;
   plans.step = session.Prepare({graph.learning_rate}, graph.fetches, graph.targets);
   if (WatchesGradients(params)) plans.gradients = session.Prepare({}, WatchedGradientsOf(graph).gradients);
+  if (!graph.eval_fetches.empty()) plans.evaluation = session.Prepare({}, graph.eval_fetches);
   return plans;
 }
 

@@ -22,6 +22,7 @@ WatchedGradients WatchedGradientsOf(const TrainGraph& graph);
 struct StepPlans {
   std::unique_ptr<Runner> step;
   std::unique_ptr<Runner> gradients;  // null: nobody watches them
+  std::unique_ptr<Runner> evaluation;  // beside the training; null: there is none
 
   std::vector<const PlanStats*> stats() const;
   // Of all together: variables are shared.

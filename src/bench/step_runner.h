@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -43,8 +44,21 @@ struct StepResult {
   double update_seconds = 0;
 };
 
+// Shares of images, 0 to 1.
+struct Accuracies {
+  double top_1 = 0;
+  double top_5 = 0;
+};
+
+// A checkpoint that an evaluation is of.
+struct LoadedCheckpoint {
+  std::string path;
+  int64_t global_step = 0;
+};
+
 // The engine as the benchmark loop sees it. All calls come from one thread, in the order construct, Prepare, Resume,
-// (RunStep, AfterStep)*, End.
+// (RunStep, AfterStep, (Evaluate*, AfterEvaluation)?)*, End; with --eval construct, Prepare, (LoadCheckpoint, Evaluate*,
+// AfterEvaluation)*, End.
 // Errors are thrown as Error. A request that cannot fit memory throws from Prepare with code ResourceExhausted and
 // says which batch size would fit.
 class StepRunner {
@@ -67,6 +81,14 @@ class StepRunner {
   virtual void AfterStep(const StepInput& /*input*/, const StepResult& /*result*/) {}
   // After the last step, "steps" in all with those that were resumed from: the last checkpoint.
   virtual void End(int64_t /*steps*/) {}
+
+  // Evaluations, with --eval or --eval_during_training_*: the part of batch number "batch" whose label is the best, and among the
+  // five best, guess. Leaves the training as it is. May give up like RunStep.
+  virtual Accuracies Evaluate(int64_t /*batch*/) { return {}; }
+  // With --eval, after Prepare: gives the variables the values of a checkpoint. Nothing if there is none.
+  virtual std::optional<LoadedCheckpoint> LoadCheckpoint() { return std::nullopt; }
+  // After an evaluation: its curves.
+  virtual void AfterEvaluation(int64_t /*global_step*/, const Accuracies& /*accuracies*/) {}
 
   // After a step whose loss was not finite: where the first value that is not finite appears when that step is run
   // again, as a sentence for the error message ("the output of v/fc/MatMul (MatMul) holds -inf"); "" if that cannot be

@@ -6,6 +6,7 @@
 
 #include "base/file.h"
 #include "base/output_file.h"
+#include "bench/eval_dir.h"
 #include "bench/strategy.h"
 #include "muster/graph_export.h"
 #include "muster/variables.h"
@@ -92,6 +93,13 @@ void TrainDir::WriteHistograms(int64_t step) {
     summaries_->Histogram(step, VariableName(*graph_.graph, watched_[i]) + "/gradients", gradients_[i]);
   for (const Variable& variable : TrainableVariables(*graph_.graph))
     summaries_->Histogram(step, VariableName(*graph_.graph, variable) + "_1", session_.ReadVariable(variable.ref));
+}
+
+bool TrainDir::WriteEvaluation(int64_t global_step, const Accuracies& accuracies) {
+  if (!summaries_) return false;
+  summaries_->Scalars(global_step, EvaluationCurves(accuracies));
+  summaries_->Flush();
+  return true;
 }
 
 void TrainDir::End(int64_t steps) {

@@ -27,6 +27,8 @@ class TrainDir {
   // In front of a step: if its summary wants gradients, computes them apart, which changes nothing.
   void BeforeStep(const StepInput& input);
   void AfterStep(const StepInput& input, const StepResult& result);
+  // The curves of an evaluation. False: no event file is written.
+  bool WriteEvaluation(int64_t global_step, const Accuracies& accuracies);
   // At the end, after "steps" steps in all.
   void End(int64_t steps);
 

@@ -10,11 +10,14 @@
 namespace muster::bench {
 namespace {
 
+// Whether there is nothing to train.
+bool IsForwardOnly(const BenchParams& params) { return params.forward_only || params.eval; }
+
 // Made once on each device and kept, as the peer does: images are truncated normal with mean 127 and deviation 60, not scaled.
-Output SyntheticImages(const Scope& scope, int tower, const Shape& shape) {
+Output SyntheticImages(const Scope& scope, const std::string& kept_as, int tower, const Shape& shape) {
   Output noise = ops::TruncatedNormal(scope, DType::kFloat32, shape);
   Output scaled = ops::Mul(scope, noise, ops::Scalar<float>(scope, 60));
-  const std::string name = tower == 0 ? "gpu_cached_inputs" : fmt::format("gpu_cached_inputs_{}", tower);
+  const std::string name = tower == 0 ? kept_as : fmt::format("{}_{}", kept_as, tower);
   return ops::MakeVariable(scope, name, ops::Add(scope, scaled, ops::Scalar<float>(scope, 127)), false);
 }
 
@@ -23,16 +26,15 @@ Output SyntheticLabels(const Scope& scope, int64_t batch, int num_classes) {
   return ops::RandomUniformInt(scope.Named("synthetic_labels"), DType::kInt32, Shape{batch}, 0, num_classes - 1);
 }
 
-// A tower of the zoo on synthetic data.
-TowerBuilder SyntheticTower(const BenchParams& params, const Derived& derived, int64_t batch) {
+// A tower of the zoo on synthetic data, which is kept in a variable of this name.
+TowerBuilder SyntheticTower(const Derived& derived, int64_t batch, bool trains, const std::string& kept_as = "gpu_cached_inputs") {
   const Model& model = FindModel(derived.model.name, derived.dataset.name);
   const int num_classes = FindDataset(derived.dataset.name).num_classes;
-  const bool forward_only = params.forward_only;
-  return [&model, num_classes, batch, forward_only](const Scope& scope, int tower, const TowerOptions& options) {
+  return [&model, num_classes, batch, trains, kept_as](const Scope& scope, int tower, const TowerOptions& options) {
     const Scope input = scope.WithoutName().WithName(fmt::format("tower_{}/input", tower));
-    const Output images = SyntheticImages(input, tower, Shape{batch, model.image_size, model.image_size, 3});
+    const Output images = SyntheticImages(input, kept_as, tower, Shape{batch, model.image_size, model.image_size, 3});
     const Output labels = SyntheticLabels(input, batch, num_classes);
-    const auto build = forward_only ? BuildEvaluationTower : BuildTrainingTower;
+    const auto build = trains ? BuildTrainingTower : BuildEvaluationTower;
     return build(scope, model, images, labels, options);
   };
 }
@@ -48,7 +50,7 @@ std::unique_ptr<Optimizer> MakeOptimizer(const BenchParams& params, Output rate)
 TowerOptions TowerOptionsOf(const BenchParams& params, const Derived& derived) {
   TowerOptions options;
   options.layers.data_format = params.data_format == "NCHW" ? DataFormat::kNCHW : DataFormat::kNHWC;
-  options.layers.phase_train = !params.forward_only;
+  options.layers.phase_train = !IsForwardOnly(params);
   options.num_classes = FindDataset(derived.dataset.name).num_classes;
   options.weight_decay = {params.weight_decay, 1, params.single_l2_loss_op};
   return options;
@@ -63,11 +65,13 @@ int64_t BytesPerImage(const Derived& derived) {
 
 std::unique_ptr<TrainGraph> BuildTrainGraph(const BenchParams& params, const OwnParams& own, const Derived& derived,
                                             int64_t batch) {
-  return BuildTrainGraphOf(params, own, derived, SyntheticTower(params, derived, batch));
+  const TowerBuilder tower = SyntheticTower(derived, batch, !IsForwardOnly(params));
+  if (derived.mode != Mode::kTrainingAndEvaluation) return BuildTrainGraphOf(params, own, derived, tower);
+  return BuildTrainGraphOf(params, own, derived, tower, SyntheticTower(derived, derived.eval_batch_size_per_device, false, "gpu_cached_inputs_eval"));
 }
 
 std::unique_ptr<TrainGraph> BuildTrainGraphOf(const BenchParams& params, const OwnParams& own, const Derived& derived,
-                                              const TowerBuilder& tower) {
+                                              const TowerBuilder& tower, const TowerBuilder& eval_tower) {
   auto built = std::make_unique<TrainGraph>();
   built->graph = std::make_unique<Graph>();
   built->graph->set_seed(params.tf_random_seed);
@@ -75,8 +79,8 @@ std::unique_ptr<TrainGraph> BuildTrainGraphOf(const BenchParams& params, const O
   const StrategyOptions strategy = StrategyOf(params, own, derived);
   const TowerOptions options = TowerOptionsOf(params, derived);
   built->learning_rate = ops::Placeholder(cpu.Named("learning_rate"), DType::kFloat32, Shape{});
-  if (params.forward_only) {
-    built->towers = BuildForwardTowers(root, strategy, options, tower);
+  if (IsForwardOnly(params)) {
+    built->towers = (params.eval ? BuildEvaluationTowers : BuildForwardTowers)(root, strategy, options, tower);
     // The peer's loss is a hard-coded 0 here.
     built->fetches = {ops::Scalar<float>(cpu, 0), built->towers.top_1_correct, built->towers.top_5_correct};
     return built;
@@ -91,6 +95,9 @@ std::unique_ptr<TrainGraph> BuildTrainGraphOf(const BenchParams& params, const O
   }
   built->targets = {towers.train_step};
   if (towers.prefill != kNoNode) built->prefill = {towers.prefill};
+  if (!eval_tower) return built;
+  const TowerSet evaluation = BuildEvaluationTowers(root.WithName("eval"), strategy, options, eval_tower);
+  built->eval_fetches = {evaluation.top_1_correct, evaluation.top_5_correct};
   return built;
 }
 

@@ -9,7 +9,7 @@
 namespace muster::bench {
 
 // The graph of one benchmark step: on each device a tower with its synthetic images and labels, the losses of all, and the
-// update.
+// update. With --forward_only and --eval without the update, and the loss is 0.
 struct TrainGraph {
   std::unique_ptr<Graph> graph;
   Output learning_rate;             // fed: a float32 scalar
@@ -17,6 +17,9 @@ struct TrainGraph {
   std::vector<NodeId> targets;      // the training step
   std::vector<NodeId> prefill;      // to be run once after the first values
   TowerSet towers;
+  // With --eval_during_training_*: counts of top-1 and top-5 in a batch of validation images, of all towers; they share the
+  // towers' variables.
+  std::vector<Output> eval_fetches;
 };
 
 // Bytes of one input image.
@@ -26,8 +29,9 @@ int64_t BytesPerImage(const Derived& derived);
 std::unique_ptr<TrainGraph> BuildTrainGraph(const BenchParams& params, const OwnParams& own, const Derived& derived,
                                             int64_t batch);
 
-// The same around towers of the caller's own: a model that is not in the zoo, with inputs of its own.
+// The same around towers of the caller's own: a model that is not in the zoo, with inputs of its own. "eval_tower" is for
+// evaluations during training.
 std::unique_ptr<TrainGraph> BuildTrainGraphOf(const BenchParams& params, const OwnParams& own, const Derived& derived,
-                                              const TowerBuilder& tower);
+                                              const TowerBuilder& tower, const TowerBuilder& eval_tower = {});
 
 }  // namespace muster::bench

@@ -16,13 +16,6 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kIndexEnding = ".index";
 
-// The number at the end of "model.ckpt-110"; -1 without one.
-int64_t StepOf(const std::string& path) {
-  const size_t dash = path.find_last_not_of("0123456789");
-  const std::string digits = dash == std::string::npos ? path : path.substr(dash + 1);
-  return digits.empty() || digits.size() > 18 ? -1 : std::stoll(digits);
-}
-
 // Oldest first; nothing if the file is missing or damaged.
 std::vector<std::string> StatePaths(const std::string& folder) try {
   std::vector<std::string> paths;
@@ -33,6 +26,12 @@ std::vector<std::string> StatePaths(const std::string& folder) try {
 }
 
 }  // namespace
+
+int64_t StepOfCheckpoint(const std::string& path) {
+  const size_t dash = path.find_last_not_of("0123456789");
+  const std::string digits = dash == std::string::npos ? path : path.substr(dash + 1);
+  return digits.empty() || digits.size() > 18 ? -1 : std::stoll(digits);
+}
 
 bool CheckpointExists(const std::string& path) {
   std::error_code error;
@@ -52,7 +51,7 @@ std::vector<std::string> CheckpointsIn(const std::string& folder) {
     const auto at = std::ranges::find_if(listed, [&](const std::string& p) { return fs::path(p).lexically_normal() == fs::path(path).lexically_normal(); });
     return at == listed.end() ? -1 : at - listed.begin();
   };
-  std::ranges::sort(found, std::ranges::greater{}, [&](const std::string& path) { return std::make_tuple(rank(path), StepOf(path), path); });
+  std::ranges::sort(found, std::ranges::greater{}, [&](const std::string& path) { return std::make_tuple(rank(path), StepOfCheckpoint(path), path); });
   return found;
 }
 

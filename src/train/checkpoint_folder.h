@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -21,6 +22,9 @@ std::optional<std::string> NewestIntactCheckpoint(const std::string& folder, con
 // The checkpoints that a path given by a user means: the path itself if it is a checkpoint's (with or without ".index"), all
 // checkpoints of a folder. Throws NotFound if there are none.
 std::vector<std::string> CheckpointsOf(const std::string& path);
+
+// The step that a checkpoint's name ends in: 110 of "run/model.ckpt-110"; -1 without one.
+int64_t StepOfCheckpoint(const std::string& path);
 
 // Whether there is a checkpoint of this path.
 bool CheckpointExists(const std::string& path);

@@ -124,6 +124,44 @@ TEST(Resume, AResumedRunHasTheBitsOfAnUnbrokenOne) {
   }
 }
 
+// Labels and dropout are drawn by the step, which evaluations do not move.
+TEST(Evaluation, ChangesNoBitOfTheTrainingThatItInterrupts) {
+  const testing::TemporaryFolder folder;
+  for (const char* mode : {"parameter_server", "replicated"}) {
+    SCOPED_TRACE(mode);
+    const auto bench = [&](const std::string& train_dir, std::vector<std::string> more) {
+      more.insert(more.begin(), {"bench", "--device=cpu", "--data_format=NHWC", "--model=resnet20", "--data_name=cifar10", "--batch_size=2", "--num_gpus=2",
+                                 "--num_warmup_batches=0", "--num_batches=4", std::string("--variable_update=") + mode, "--local_parameter_device=cpu",
+                                 "--train_dir=" + std::string(mode) + train_dir});
+      const Finished run = testing::RunProgram(more, folder.path());
+      ASSERT_EQ(run.exit_code, 0) << run.err;
+    };
+    bench("alone", {});
+    bench("interrupted", {"--eval_during_training_every_n_steps=1", "--num_eval_batches=2", "--eval_batch_size=3"});
+    const std::string checkpoint = "/model.ckpt-4";
+    const Finished compared = testing::RunProgram({"checkpoint", "compare", mode + ("alone" + checkpoint), mode + ("interrupted" + checkpoint)}, folder.path());
+    EXPECT_EQ(compared.exit_code, 0) << compared.out << compared.err;
+  }
+}
+
+TEST(Evaluation, OfAFolderIsThatOfItsNewestCheckpoint) {
+  const testing::TemporaryFolder folder;
+  const std::vector<std::string> common = {"bench", "--device=cpu", "--data_format=NHWC", "--model=resnet20", "--data_name=cifar10", "--batch_size=2", "--num_gpus=2",
+                                           "--variable_update=replicated", "--num_eval_batches=3", "--eval_batch_size=16", "--train_dir=t", "--eval_dir=e"};
+  const auto accuracy = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), common.begin(), common.end());
+    const Finished run = testing::RunProgram(more, folder.path());
+    EXPECT_EQ(run.exit_code, 0) << run.err;
+    std::string last;
+    for (const std::string& line : testing::Lines(run.out))
+      if (line.starts_with("Accuracy @ 1")) last = line;
+    return last;
+  };
+  EXPECT_TRUE(accuracy({"--num_warmup_batches=0", "--num_batches=3", "--eval_during_training_at_specified_steps=100"}).ends_with("[96 examples]"));
+  EXPECT_TRUE(accuracy({"--eval"}).ends_with("[96 examples]"));
+  EXPECT_EQ(accuracy({"--eval", "--train_dir=t/model.ckpt-3"}), accuracy({"--eval"}));
+}
+
 // kill -9 at moments that nobody chose, with a checkpoint at every step; MUSTER_KILLS sets how often. Whatever is in the folder
 // afterwards is whole, the next run goes on, and the end is that of a run that nobody disturbed.
 TEST(Resume, KilledAtAnyMomentItGoesOnAndNoCheckpointIsTorn) {

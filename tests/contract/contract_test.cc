@@ -28,12 +28,16 @@ std::string Masked(const std::string& line) {
       "^(\\d+\timages/sec: )\\d+\\.\\d \\+/- \\d+\\.\\d \\(jitter = \\d+\\.\\d\\)\t(nan|-?inf|-?\\d+\\.\\d{3})"
       "(\t\\d+\\.\\d{3}\t\\d+\\.\\d{3})?$");
   static const std::regex total("^total images/sec: \\d+\\.\\d\\d$");
+  static const std::regex evaluated("^(\\d+\t)\\d+\\.\\d examples/sec$");
+  static const std::regex accuracy("^(Accuracy @ 1 = )[01]\\.\\d{4}( Accuracy @ 5 = )[01]\\.\\d{4}( \\[\\d+ examples\\])$");
   std::smatch match;
   if (std::regex_match(line, match, version)) return "VERSION LINE";
   if (std::regex_match(line, match, devices)) return match[1].str() + "DEVICES";
   if (std::regex_match(line, match, step)) {
     return match[1].str() + "S +/- U (jitter = J)\tLOSS" + (match[3].matched ? "\tTOP1\tTOP5" : "");
   }
+  if (std::regex_match(line, match, evaluated)) return match[1].str() + "S examples/sec";
+  if (std::regex_match(line, match, accuracy)) return match[1].str() + "TOP1" + match[2].str() + "TOP5" + match[3].str();
   if (std::regex_match(line, match, total)) return "total images/sec: TOTAL";
   return line;
 }
@@ -53,7 +57,8 @@ const std::vector<std::string>& Runs() {
   static const std::vector<std::string> names = {"default_trivial",       "display_every", "training_accuracy",
                                                  "cifar_resnet_momentum", "num_epochs",    "forward_only",
                                                  "forward_only_freeze",   "ewma",          "benchmark_log",
-                                                 "trace",
+                                                 "trace",                 "eval_during_training",
+                                                 "eval_no_checkpoint",
                                                  "staged_vars",           "two_towers_parameter_server",
                                                  "two_towers_replicated", "two_towers_replicated_pscpu",
                                                  "two_towers_independent"};
@@ -75,6 +80,18 @@ TEST_F(Contract, RecordedRunsPrintTheSameLines) {
     SCOPED_TRACE(name);
     const nlohmann::json& entry = commands_.at(name);
     testing::TemporaryFolder folder;
+    const Finished ours = testing::RunProgram(Words(entry.at("command")), folder.path());
+    EXPECT_EQ(ours.exit_code, entry.at("exit_code").get<int>()) << ours.err;
+    EXPECT_EQ(MaskedLines(ours.out), MaskedLines(RecordedOutput(entry)));
+  }
+}
+
+// Runs that share a folder: the second goes on from the first one's checkpoint, the third evaluates the second one's.
+TEST_F(Contract, TrainingResumingAndEvaluatingPrintTheSameLines) {
+  testing::TemporaryFolder folder;
+  for (const char* name : {"train_with_checkpoint", "resume", "eval"}) {
+    SCOPED_TRACE(name);
+    const nlohmann::json& entry = commands_.at(name);
     const Finished ours = testing::RunProgram(Words(entry.at("command")), folder.path());
     EXPECT_EQ(ours.exit_code, entry.at("exit_code").get<int>()) << ours.err;
     EXPECT_EQ(MaskedLines(ours.out), MaskedLines(RecordedOutput(entry)));
@@ -156,6 +173,9 @@ TEST(ContractMask, HidesFiguresOnly) {
             Masked("2\timages/sec: 97.5 +/- 0.0 (jitter = 0.0)\t7.123"));
   EXPECT_NE(Masked("1 images/sec: 97.5 +/- 0.0 (jitter = 0.0)\t7.123"),
             Masked("1\timages/sec: 97.5 +/- 0.0 (jitter = 0.0)\t7.123"));
+  EXPECT_EQ(Masked("Accuracy @ 1 = 0.1500 Accuracy @ 5 = 0.5875 [80 examples]"), Masked("Accuracy @ 1 = 1.0000 Accuracy @ 5 = 0.0000 [80 examples]"));
+  EXPECT_NE(Masked("Accuracy @ 1 = 0.1500 Accuracy @ 5 = 0.5875 [80 examples]"), Masked("Accuracy @ 1 = 0.1500 Accuracy @ 5 = 0.5875 [8 examples]"));
+  EXPECT_NE(Masked("10\t616.1 examples/sec"), Masked("20\t616.1 examples/sec"));
   EXPECT_EQ(Masked("Batch size:  32 global"), "Batch size:  32 global");
 }
 

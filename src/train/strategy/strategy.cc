@@ -47,6 +47,11 @@ class TowerSetBuilder {
     return std::move(set_);
   }
 
+  TowerSet Evaluation() {
+    variables_.ShareUntrained();
+    return Forward();
+  }
+
   TowerSet Forward() {
     BuildTowers();
     Report();
@@ -161,6 +166,13 @@ TowerSet BuildForwardTowers(const Scope& root, const StrategyOptions& strategy, 
   StrategyOptions forward = strategy;
   forward.staged_variables = false;
   return TowerSetBuilder(root, forward, options, build).Forward();
+}
+
+TowerSet BuildEvaluationTowers(const Scope& root, const StrategyOptions& strategy, const TowerOptions& options,
+                               const TowerBuilder& build) {
+  StrategyOptions forward = strategy;
+  forward.staged_variables = false;
+  return TowerSetBuilder(root, forward, options, build).Evaluation();
 }
 
 std::vector<GradientAndVariable> AverageGradients(const Scope& scope,

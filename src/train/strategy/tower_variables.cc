@@ -65,6 +65,11 @@ Variable TowerVariables::Copy(const Scope& scope, const VariableSpec& spec, int 
   const NodeId first = scope.graph()->Find("v0" + name.substr(name.find('/')));
   if (first == kNoNode) return GetVariable(scope, spec, Reuse::kAuto);
   VariableSpec copy = spec;
+  if (shares_untrained_ && !spec.trainable) {
+    const std::string& shared = scope.graph()->node(first).name;
+    copy.name = shared;
+    return GetVariable(scope.WithoutName(), copy, Reuse::kAlways);
+  }
   copy.initializer = SameAs(*scope.graph(), first);
   return GetVariable(scope, copy, Reuse::kAuto);
 }

@@ -20,6 +20,9 @@ class TowerVariables {
   // To be called by one tower's builder; keeps a pointer to this object.
   VariableGetter GetterOf(int tower);
 
+  // From now on all copies use the first one's variables that are not trained.
+  void ShareUntrained() { shares_untrained_ = true; }
+
   // The variable that is updated where a tower reads "read": the shared one behind a staged copy, otherwise the same.
   Variable Updated(const Variable& read) const;
   // Copies of shared variables that towers read, each with what it follows, in the order of creation.
@@ -35,6 +38,7 @@ class TowerVariables {
   std::string DeviceFor(int64_t elements);
 
   const StrategyOptions& strategy_;
+  bool shares_untrained_ = false;
   std::map<std::string, int64_t> elements_on_;  // by device
   std::vector<Staged> staged_;
   std::map<NodeId, Variable> original_of_;  // by staged copy
