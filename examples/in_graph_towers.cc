@@ -77,8 +77,8 @@ int main(int argc, char** argv) {
   Scope root(&graph), cpu = root.WithDevice("/cpu:0");
   Output images = ops::Placeholder(cpu.Named("images"), DType::kFloat32, Shape{batch, kSize, kSize, 1});
   Output labels = ops::Placeholder(cpu.Named("labels"), DType::kInt32, Shape{batch});
-  const std::vector<Output> image_shares = ops::Split(cpu, images, 0, num_towers),
-                            label_shares = ops::Split(cpu, labels, 0, num_towers);
+  const std::vector<Output> image_shares = SplitBatch(cpu, images, num_towers),
+                            label_shares = SplitBatch(cpu, labels, num_towers);
 
   // The rate falls to a third every 40 steps.
   Variable global_step = GlobalStep(cpu);

@@ -3,6 +3,7 @@
 #include <array>
 #include <cstdint>
 #include <cstring>
+#include <string>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -78,6 +79,12 @@ struct SplitAttrs {
   int axis = 0;
   std::vector<int64_t> sizes;
   friend bool operator==(const SplitAttrs&, const SplitAttrs&) = default;
+};
+
+// Unbucket: the shapes of the tensors in the bucket, in order.
+struct BucketAttrs {
+  std::vector<Shape> shapes;
+  friend bool operator==(const BucketAttrs&, const BucketAttrs&) = default;
 };
 
 // Squeeze: the removed axes, ascending.
@@ -200,9 +207,17 @@ struct ChannelAttrs {
   friend bool operator==(const ChannelAttrs&, const ChannelAttrs&) = default;
 };
 
+// CollectiveReduce: which sum the node takes part in. Nodes of one instance have one size and scale, and ranks from 0 on.
+struct CollectiveAttrs {
+  std::string instance;
+  int size = 0, rank = 0;
+  double scale = 1;  // of the sum: 1/size for a mean
+  friend bool operator==(const CollectiveAttrs&, const CollectiveAttrs&) = default;
+};
+
 using Attrs = std::variant<NoAttrs, PlaceholderAttrs, ConstAttrs, FillAttrs, VariableAttrs, CastAttrs, ShapeAttrs,
                            TransposeAttrs, AxisAttrs, SplitAttrs, SqueezeAttrs, SliceAttrs, PadAttrs, TileAttrs,
                            ReduceAttrs, MatMulAttrs, ConvAttrs, PoolAttrs, BatchNormAttrs, BiasAddAttrs, LRNAttrs,
-                           TopKAttrs, OneHotAttrs, RandomAttrs, ApplyAttrs, ChannelAttrs>;
+                           TopKAttrs, OneHotAttrs, RandomAttrs, ApplyAttrs, ChannelAttrs, BucketAttrs, CollectiveAttrs>;
 
 }  // namespace muster

@@ -27,7 +27,8 @@ enum class NetworkTopology : uint8_t { kDgx1, kGcpV100 };
 // How the gradients of replicated towers meet: what the flags of tf_cnn_benchmarks with these names say. The first that is
 // given decides how a tensor is summed: all_reduce_spec, hierarchical_copy, plain copy (gradient i is summed on tower i mod n,
 // or on the CPU, and everyone pulls the sum). Around it, in this order: gradients are concatenated, delayed, cut into packs.
-// All sums add in a fixed order.
+// Unless they are packed (gradient_repacking, agg_small_grads_*), what is summed is not a gradient but a bucket of them: those
+// that the backward pass makes one after the other, exchanged while it goes on. All sums add in a fixed order.
 struct ExchangeOptions {
   std::vector<AllReduceRange> all_reduce_spec;
   bool hierarchical_copy = false;
@@ -37,6 +38,9 @@ struct ExchangeOptions {
   bool relaxed = false;            // variable_consistency: reduced gradients arrive one step late, zeros at first
   int64_t agg_small_grads_max_bytes = 0;  // with all_reduce_spec: runs of float32 gradients up to this size become one
   int64_t agg_small_grads_max_group = 10;
+  int64_t bucket_bytes = int64_t{25} << 20;       // a bucket is full when it has so many; 0: no buckets
+  int64_t first_bucket_bytes = int64_t{1} << 20;  // the first one: it is there soon
+  bool half_precision = false;  // float32 gradients travel as float16, and are added as float32 where they arrive
   std::vector<int> ring_order;  // of the towers in a ring (gpu_indices); empty: by number
 };
 

@@ -71,6 +71,9 @@ using MovingAverageUpdater = std::function<void(const Scope& scope, Output movin
 // moving -= rate (moving - batch), on the device of "moving"; returns the node of the assignment.
 NodeId MoveAverage(const Scope& scope, Output moving, Output batch, double rate);
 
+// The mean over all towers of a value that each of them has, such as the statistics of its part of the batch.
+using TowerMean = std::function<Output(const Scope& scope, Output x)>;
+
 struct BuilderOptions {
   DataFormat data_format = DataFormat::kNHWC;
   bool phase_train = true;                 // batch statistics, dropout
@@ -79,6 +82,9 @@ struct BuilderOptions {
   bool dropout = true;                     // false: dropout is the identity even in training
   bool update_moving_averages = true;      // false: training leaves the running averages alone (towers after the first)
   MovingAverageUpdater move_average{};     // empty: MoveAverage, as one of the builder's update operations
+  // If set, batch norm in training uses the statistics of all towers' batches together, as one tower on the joined batch would.
+  TowerMean mean_over_towers{};
+  int num_towers = 1;                      // that mean_over_towers covers
   Reuse reuse = Reuse::kAuto;
   VariableGetter get_variable{};  // empty: GetVariable with "reuse"
 };
@@ -202,6 +208,8 @@ class ModelBuilder {
   Output Pool(Output x, OpKind kind, std::string_view name, std::array<int64_t, 2> window, const PoolOptions& options);
   Output Activate(Output x, LayerActivation activation);
   Output ScaleOf(int64_t channels, bool trained);
+  struct NormInputs;
+  Output SynchronisedNorm(const NormInputs& in, const BatchNormConfig& config);
   void UpdateMovingAverage(Output moving, Output batch, double decay);
 
   Scope scope_;

@@ -10,6 +10,7 @@ namespace muster {
 #define MUSTER_OP_KINDS(X)                                                                                            \
   /* sources, state, control */                                                                                       \
   X(Placeholder) X(Const) X(Fill) X(Variable) X(Assign) X(AssignAdd) X(AssignSub) X(Identity) X(StopGradient) X(NoOp) \
+  X(CollectiveReduce)                                                                                                 \
   /* element-wise, two inputs, broadcasting */                                                                        \
   X(Add) X(Sub) X(Mul) X(Div) X(Pow) X(Maximum) X(Minimum) X(SquaredDifference)                                       \
   X(Equal) X(NotEqual) X(Less) X(LessEqual) X(Greater) X(GreaterEqual) X(LogicalAnd) X(LogicalOr) X(LogicalNot)       \
@@ -20,7 +21,7 @@ namespace muster {
   X(ReluGrad) X(Relu6Grad) X(SigmoidGrad) X(TanhGrad) X(SoftplusGrad)                                                 \
   /* arrays */                                                                                                        \
   X(Reshape) X(Transpose) X(ExpandDims) X(Squeeze) X(Concat) X(Split) X(Slice) X(Pad) X(MirrorPadGrad) X(Tile)        \
-  X(Pack) X(BroadcastTo) X(OneHot)                                                                                    \
+  X(Pack) X(BroadcastTo) X(OneHot) X(Bucket) X(Unbucket)                                                              \
   /* reductions and search */                                                                                         \
   X(Sum) X(Mean) X(Max) X(Min) X(ArgMax) X(TopK) X(InTopK) X(L2Loss)                                                  \
   /* linear algebra and convolution */                                                                                \

@@ -45,9 +45,9 @@ class Runner {
   virtual const PlanStats& stats() const = 0;
   // The times of the last Run.
   virtual const StepTimes& times() const = 0;
-  // From now on a replay in which the fetched scalar number "fetch" (float32 or float64) is not finite ends right behind it:
-  // what comes later, and so the updates from its gradients, does not run. Running averages of batch norm, which are updated
-  // in the forward pass, were. One device only; throws InvalidArgument otherwise.
+  // From now on a replay in which the fetched scalar number "fetch" (float32 or float64) is not finite ends before the first
+  // update from gradients, on all devices. Running averages of batch norm, which are updated in the forward pass, were. Throws
+  // InvalidArgument for another fetch, or if the fetch needs what an update of the same replay makes.
   virtual void StopUnlessFinite(int fetch) = 0;
   // From now on Ctrl-C (base/interrupt.h) does not end a replay half-way, so that variables are always those of a whole step:
   // what a run needs that saves them when it is interrupted. It then ends later, by up to a step.

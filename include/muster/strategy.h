@@ -23,8 +23,10 @@ enum class VariableUpdate : uint8_t {
 enum class GradientCombine : uint8_t { kMean, kSum };
 
 // Which batches move the running averages of batch norm, whose statistics are each tower's own: the first tower's, as in
-// tf_cnn_benchmarks, or the mean of all towers' statistics (independent towers: each its own).
-enum class BatchNormStatistics : uint8_t { kFirstTower, kMean };
+// tf_cnn_benchmarks, or the mean of all towers' statistics (independent towers: each its own). Synchronised: all towers
+// normalise with the statistics of the joined batch, so that N towers equal one tower with the N-fold batch; statistics and
+// the sums of the backward pass are exchanged in each layer. Not for independent towers.
+enum class BatchNormStatistics : uint8_t { kFirstTower, kMean, kSynchronised };
 
 struct StrategyOptions {
   VariableUpdate variable_update = VariableUpdate::kParameterServer;
@@ -60,10 +62,12 @@ struct TowerSet {
   NodeId prefill = kNoNode;             // to be run once after the first values (staged_variables), or kNoNode
 };
 
-// Adds the towers, what combines their gradients, and the update. Weight decay is computed on the last tower, times the
-// number of towers, as tf_cnn_benchmarks does; independent towers that are not to reproduce its sums decay their own. All
-// copies of a variable start with the value of the first. Adds one to global_step (int64) if it is valid. Throws
-// InvalidArgument for options that exclude each other and for towers whose variables differ.
+// Adds the towers, what combines their gradients, and the update. Weight decay is in the loss of the last tower, times the
+// number of towers, as tf_cnn_benchmarks does it; its gradient is added to the combined one where that is applied, and so is
+// not among the towers' (staged and relaxed updates, which come late, have it in the last tower's). Independent towers that
+// are not to reproduce its sums decay their own. All copies of a variable start with the value of the first. Adds one to
+// global_step (int64) if it is valid. Throws InvalidArgument for options that exclude each other, for a ring_order that is not
+// one of all towers, and for towers whose variables differ.
 TowerSet BuildTrainingTowers(const Scope& root, const StrategyOptions& strategy, const TowerOptions& options,
                              const TowerBuilder& build, const OptimizerFactory& make_optimizer, Output global_step = {});
 
@@ -75,6 +79,10 @@ TowerSet BuildForwardTowers(const Scope& root, const StrategyOptions& strategy, 
 // a model that have batch norm all use the first copy's running averages, which are the ones that a checkpoint keeps.
 TowerSet BuildEvaluationTowers(const Scope& root, const StrategyOptions& strategy, const TowerOptions& options,
                                const TowerBuilder& build);
+
+// A batch, whose first axis counts its examples, in equal parts, one for each tower. Throws InvalidArgument, naming sizes that
+// would fit, if it does not split evenly: a mean over unequal parts would not be the mean over the batch.
+std::vector<Output> SplitBatch(const Scope& scope, Output batch, int num_towers);
 
 // The mean over towers of each variable's gradients, computed where the variable lives: what in-graph towers with shared
 // variables apply. towers[t] has one entry per variable, in the same order for all. A variable without a gradient in any

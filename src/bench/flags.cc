@@ -63,6 +63,13 @@ FlagTable OwnFlags() {
                    .group = group,
                    .enum_values = {"mean", "sum"},
                    .important = true});
+  specs.push_back({.name = "bucket_mb",
+                   .type = FlagType::kInteger,
+                   .default_value = int64_t{25},
+                   .help = "replicated: gradients exchanged together, in MiB (the first 1); 0: each by itself",
+                   .group = group,
+                   .lower = 0,
+                   .upper = 1 << 20});
   specs.push_back({.name = "batch_norm_statistics",
                    .type = FlagType::kEnum,
                    .default_value = std::string("first_tower"),
@@ -112,6 +119,7 @@ OwnParams OwnParamsFromFlags(const FlagValues& values) {
   OwnParams own;
   own.json = values.FindString("json");
   own.gradient_combine = values.GetString("gradient_combine");
+  own.bucket_mb = values.GetInt("bucket_mb");
   own.batch_norm_statistics = values.GetString("batch_norm_statistics");
   own.recompute = values.GetString("recompute");
   own.host_memory_limit_mb = values.GetInt("host_memory_limit_mb");

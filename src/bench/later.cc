@@ -28,7 +28,7 @@ const std::vector<Row>& Rows() {
       {"reading of real data", Support::kLater, {"data_dir", "ml_perf"}},
       {"half precision",
        Support::kLater,
-       {"use_fp16", "fp16_loss_scale", "fp16_vars", "fp16_enable_auto_loss_scale", "fp16_inc_loss_scale_every_n"}},
+       {"fp16_vars", "fp16_enable_auto_loss_scale", "fp16_inc_loss_scale_every_n"}},
       {"Horovod's protocol", Support::kLater, {"horovod_device"}},
       {"a cluster",
        Support::kLater,
@@ -50,7 +50,6 @@ const std::vector<Row>& Rows() {
         "force_gpu_compatible", "timestamped_allocator", "gpu_kt_max_interval", "gpu_kt_max_bytes",
         "gpu_kt_max_pending", "sync_on_finish", "winograd_nonfused", "batchnorm_persistent"}},
       {"within one process", Support::kNoEffect, {"cross_replica_sync"}},
-      {"without --use_fp16", Support::kNoEffect, {"compact_gradient_transfer"}},
       {"outside TensorFlow",
        Support::kNoEffect,
        {"num_inter_threads", "mkl", "kmp_blocktime", "kmp_affinity", "kmp_settings", "xla", "xla_compile",
@@ -67,7 +66,7 @@ bool IsOneOf(const std::string& name, std::initializer_list<const char*> names) 
 // The same for flags of the exchange.
 std::string ExchangeWithoutEffect(const BenchParams& params, const std::string& name) {
   if (!IsOneOf(name, {"all_reduce_spec", "hierarchical_copy", "network_topology", "gradient_repacking", "variable_consistency",
-                      "agg_small_grads_max_bytes", "agg_small_grads_max_group", "gpu_indices"}))
+                      "agg_small_grads_max_bytes", "agg_small_grads_max_group", "gpu_indices", "compact_gradient_transfer"}))
     return "";
   const std::string spec = params.all_reduce_spec.value_or("");
   if (params.forward_only) return "with --forward_only";
@@ -106,6 +105,8 @@ std::string WithoutEffectHere(const BenchParams& params, const std::string& name
   if (name == "resnet_base_lr" && !starts(params.model, "resnet")) return "on " + params.model;
   if (IsOneOf(name, {"allow_growth", "gpu_memory_frac_for_testing"}) && IsOnCpus(params)) return "on a CPU";
   if (name == "staged_vars" && params.forward_only) return "with --forward_only";
+  if (IsOneOf(name, {"fp16_loss_scale", "compact_gradient_transfer"}) && !params.use_fp16) return "without --use_fp16";
+  if (name == "fp16_loss_scale" && params.forward_only) return "with --forward_only";
   if (const std::string why = ExchangeWithoutEffect(params, name); !why.empty()) return why;
   if (const std::string why = EvaluationWithoutEffect(params, name); !why.empty()) return why;
   const bool of_another = (name == "momentum" && params.optimizer != "momentum") ||
@@ -158,17 +159,23 @@ void CheckSupported(const BenchParams& params, const OwnParams& own) {
   if (!IsOnCpus(params)) CheckGpus(params, own);
   if (params.variable_update == "horovod")
     throw Unimplemented("flag --variable_update=horovod: Horovod's protocol is not in this version of Muster yet");
-  if (own.batch_norm_statistics == "synchronised") {
-    throw Unimplemented(
-        "flag --batch_norm_statistics=synchronised: statistics over all devices are not in this version of Muster yet; there "
-        "are first_tower and mean");
-  }
+  if (own.batch_norm_statistics == "synchronised" && params.variable_update == "independent")
+    throw InvalidArgument(
+        "flag --batch_norm_statistics=synchronised: --variable_update=independent exchanges nothing; take first_tower or mean, "
+        "or another --variable_update");
   for (const ParamField& field : BenchParamTable().fields()) {
     const FlagSupport support = SupportOf(field.spec.name);
     if (support.support != Support::kLater || IsDefault(params, field)) continue;
     throw Unimplemented(fmt::format("flag --{}={}: {} is not in this version of Muster yet", field.spec.name,
                                     FlagValueText(GetParam(params, field)), support.note));
   }
+}
+
+std::string HalfPrecisionNote(const BenchParams& params) {
+  if (!params.use_fp16) return "";
+  const bool travels = params.compact_gradient_transfer && IsReplicated(params) && params.num_gpus > 1 && !params.forward_only;
+  return travels ? "--use_fp16: gradients travel in half precision; there are no half-precision kernels, so float32 is computed"
+                 : "--use_fp16: there are no half-precision kernels, so float32 is computed";
 }
 
 std::string NoEffectNote(const BenchParams& params) {

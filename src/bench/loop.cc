@@ -93,6 +93,7 @@ void BenchRun::Prepare(const StepRunnerFactory& factory) {
   running_ = true;
   for (const std::string& note : notes_) console_.Note(note);
   if (const std::string note = NoEffectNote(params_); !note.empty()) console_.Note(note);
+  if (const std::string note = HalfPrecisionNote(params_); !note.empty()) console_.Note(note);
   const double mib = static_cast<double>(record_.prepared.planned_peak_bytes) / (1 << 20);
   console_.Note(fmt::format("memory plan: peak {:.1f} MiB; {} thread{}", mib, record_.prepared.num_threads,
                             record_.prepared.num_threads == 1 ? "" : "s"));

@@ -33,8 +33,7 @@ class ModelRunner final : public StepRunner {
   PreparedRun Prepare() override {
     plans_ = PrepareStepPlans(params_, *built_, *session_);
     memory_.CheckFits(memory_.Needs(*session_, *built_->graph, plans_));
-    // With several devices the loop sees the loss only after the update.
-    if (NanStops(params_, own_) && IsOneCpu()) plans_.step->StopUnlessFinite(0);
+    if (NanStops(params_, own_) && !params_.forward_only) plans_.step->StopUnlessFinite(0);
     PreparedRun prepared;
     // What the program holds already: the graph, the plan and the machine code of its kernels.
     const ProcessMemory held = ReadProcessMemoryExactly();
@@ -117,14 +116,12 @@ class ModelRunner final : public StepRunner {
   }
 
   std::string FirstNonFinite() override {
-    if (!IsOneCpu()) return "";  // the update has spoilt the weights already
+    if (params_.forward_only) return "";
     session_->set_step(last_step_);
     return train::FirstNonFinite(*session_, *built_->graph, built_->fetches[0], {}).value_or("");
   }
 
  private:
-  bool IsOneCpu() const { return derived_.num_devices == 1 && IsOnCpus(params_); }
-
   const BenchParams& params_;
   const OwnParams& own_;
   const Derived& derived_;

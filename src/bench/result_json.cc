@@ -49,6 +49,7 @@ Json FlagsJson(const BenchParams& params, const OwnParams& own) {
   flags["json"] = Optional(own.json);
   flags["check_nan"] = Optional(own.check_nan);
   flags["gradient_combine"] = own.gradient_combine;
+  flags["bucket_mb"] = own.bucket_mb;
   flags["batch_norm_statistics"] = own.batch_norm_statistics;
   flags["recompute"] = own.recompute;
   flags["host_memory_limit_mb"] = own.host_memory_limit_mb;

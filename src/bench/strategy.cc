@@ -21,7 +21,7 @@ std::vector<int> NumbersIn(const std::string& list) {
   return numbers;
 }
 
-ExchangeOptions ExchangeOf(const BenchParams& params) {
+ExchangeOptions ExchangeOf(const BenchParams& params, const OwnParams& own) {
   ExchangeOptions exchange;
   if (!params.all_reduce_spec.value_or("").empty()) exchange.all_reduce_spec = ParseAllReduceSpec(*params.all_reduce_spec);
   exchange.hierarchical_copy = params.hierarchical_copy;
@@ -31,6 +31,8 @@ ExchangeOptions ExchangeOf(const BenchParams& params) {
   exchange.relaxed = params.variable_consistency == "relaxed";
   exchange.agg_small_grads_max_bytes = params.agg_small_grads_max_bytes;
   exchange.agg_small_grads_max_group = params.agg_small_grads_max_group;
+  exchange.half_precision = params.use_fp16 && params.compact_gradient_transfer;
+  exchange.bucket_bytes = own.bucket_mb << 20;
   exchange.ring_order = NumbersIn(params.gpu_indices);
   return exchange;
 }
@@ -68,9 +70,10 @@ StrategyOptions StrategyOf(const BenchParams& params, const OwnParams& own, cons
   if (IsCpu(params.local_parameter_device)) strategy.parameter_device = "/cpu:0";
   strategy.combine = own.gradient_combine == "sum" ? GradientCombine::kSum : GradientCombine::kMean;
   if (own.batch_norm_statistics == "mean") strategy.batch_norm_statistics = BatchNormStatistics::kMean;
+  if (own.batch_norm_statistics == "synchronised") strategy.batch_norm_statistics = BatchNormStatistics::kSynchronised;
   strategy.staged_variables = params.staged_vars && !params.forward_only;
   strategy.gradient_clip = params.gradient_clip;
-  strategy.exchange = ExchangeOf(params);
+  strategy.exchange = ExchangeOf(params, own);
   return strategy;
 }
 

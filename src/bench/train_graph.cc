@@ -52,6 +52,8 @@ TowerOptions TowerOptionsOf(const BenchParams& params, const Derived& derived) {
   options.layers.data_format = params.data_format == "NCHW" ? DataFormat::kNCHW : DataFormat::kNHWC;
   options.layers.phase_train = !IsForwardOnly(params);
   options.num_classes = FindDataset(derived.dataset.name).num_classes;
+  if (params.use_fp16 && !params.forward_only)
+    options.loss_scale = params.fp16_loss_scale.value_or(FindModel(derived.model.name, derived.dataset.name).fp16_loss_scale);
   options.weight_decay = {params.weight_decay, 1, params.single_l2_loss_op};
   return options;
 }

@@ -33,6 +33,8 @@ GraphRequest RequestFromFlags(const FlagValues& values) {
   request.num_towers = static_cast<int>(values.FindInt("num_gpus").value_or(0));
   request.variable_update = values.GetString("variable_update");
   request.parameters_on_cpu = values.GetString("local_parameter_device") == "cpu";
+  request.all_reduce_spec = values.GetString("all_reduce_spec");
+  request.bucket_mb = values.GetInt("bucket_mb");
   return request;
 }
 

@@ -62,6 +62,15 @@ FlagTable GraphFlags() {
        .default_value = std::string("gpu"),
        .help = "where towers keep or sum what they share: gpu, on their own devices",
        .enum_values = {"cpu", "gpu"}},
+      {.name = "all_reduce_spec",
+       .default_value = std::string(),
+       .help = "how replicated towers sum gradients, as in muster bench"},
+      {.name = "bucket_mb",
+       .type = FlagType::kInteger,
+       .default_value = int64_t{25},
+       .help = "gradients that replicated towers exchange together, in MiB (the first 1); 0: each by itself",
+       .lower = 0,
+       .upper = 1 << 20},
       {.name = "format",
        .type = FlagType::kEnum,
        .default_value = std::string("layers"),
@@ -123,6 +132,9 @@ void CheckGraphFlags(const FlagValues& values) {
   for (const char* flag : {"variable_update", "local_parameter_device"})
     if (values.is_set(flag) && !values.has_value("num_gpus"))
       throw InvalidArgument(fmt::format("--{} has no effect without --num_gpus", flag));
+  for (const char* flag : {"all_reduce_spec", "bucket_mb"})
+    if (values.is_set(flag) && values.GetString("variable_update") != "replicated")
+      throw InvalidArgument(fmt::format("--{} has no effect without --variable_update=replicated", flag));
   if (values.GetBool("json") && values.is_set("format") && values.GetString("format") != "layers")
     throw InvalidArgument(fmt::format("--json and --format={} exclude each other", values.GetString("format")));
   const std::string& format = values.GetString("format");

@@ -54,6 +54,8 @@ StrategyOptions StrategyOf(const GraphRequest& request) {
   if (request.variable_update == "independent") strategy.variable_update = VariableUpdate::kIndependent;
   if (request.parameters_on_cpu) strategy.parameter_device = "/cpu:0";
   strategy.exchange.sum_on_cpu = request.parameters_on_cpu;
+  strategy.exchange.bucket_bytes = request.bucket_mb << 20;
+  if (!request.all_reduce_spec.empty()) strategy.exchange.all_reduce_spec = ParseAllReduceSpec(request.all_reduce_spec);
   return strategy;
 }
 

@@ -23,6 +23,8 @@ struct GraphRequest {
   int num_towers = 0;
   std::string variable_update = "parameter_server";  // of towers; also "replicated", "independent"
   bool parameters_on_cpu = false;                    // of towers; else on their devices
+  std::string all_reduce_spec;                       // of replicated towers
+  int64_t bucket_mb = 25;                            // of their gradients; 0: each is exchanged by itself
 };
 
 // A model's graph, and the part of it that a step runs.

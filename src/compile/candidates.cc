@@ -24,6 +24,7 @@ bool NeedsKernel(const Node& node) {
     case OpKind::kConst:
     case OpKind::kVariable:
     case OpKind::kNoOp:
+    case OpKind::kCollectiveReduce:  // the compiler makes sums of it
       return false;
     default:
       return !GetOpDef(node.kind).is_alias;

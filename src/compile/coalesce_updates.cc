@@ -65,7 +65,7 @@ class Coalescer {
   // Whether the memory of "next" begins where that of "place" ends.
   bool IsContiguous(const Place& place, int64_t bytes, const Place& next) const {
     if (place.region != next.region) return false;
-    if (place.region == Region::kGradient) return place.offset + AlignUp(bytes) == next.offset;
+    if (place.region == Region::kGradient || place.region == Region::kChannel) return place.offset + AlignUp(bytes) == next.offset;
     if (place.region != Region::kVariable) return false;
     const auto& a = variables_.entry(place.index);
     const auto& b = variables_.entry(next.index);

@@ -36,6 +36,7 @@ class CompileGraph {
   // The node's id in the user's graph, or kNoNode for one that a pass made.
   NodeId original(NodeId id) const { return info_[static_cast<size_t>(id)].original; }
   int64_t order(NodeId id) const { return info_[static_cast<size_t>(id)].order; }
+  void set_order(NodeId id, int64_t order) { info_[static_cast<size_t>(id)].order = order; }
   int device(NodeId id) const { return info_[static_cast<size_t>(id)].device; }
   void set_device(NodeId id, int device) { info_[static_cast<size_t>(id)].device = device; }
   // The variable (id here) that holds this value, looking through aliases, or kNoNode.

@@ -34,9 +34,18 @@ Fed CheckedFeeds(const Graph& graph, const std::vector<Output>& feeds) {
   return fed;
 }
 
+// The nodes that sum together, by instance.
+std::map<std::string, std::vector<NodeId>> Collectives(const Graph& graph) {
+  std::map<std::string, std::vector<NodeId>> members;
+  for (NodeId id = 0; id < graph.num_nodes(); ++id)
+    if (graph.node(id).kind == OpKind::kCollectiveReduce) members[graph.node(id).attr<CollectiveAttrs>().instance].push_back(id);
+  return members;
+}
+
 std::vector<bool> Needed(const Graph& graph, const Fed& fed, const std::vector<Output>& fetches,
                          const std::vector<NodeId>& targets) {
   std::vector<bool> needed(static_cast<size_t>(graph.num_nodes()), false);
+  const auto collectives = Collectives(graph);
   std::vector<NodeId> stack(targets);
   for (Output fetch : fetches) stack.push_back(fetch.node);
   while (!stack.empty()) {
@@ -49,6 +58,8 @@ std::vector<bool> Needed(const Graph& graph, const Fed& fed, const std::vector<O
     for (Output input : graph.node(id).inputs)
       if (fed.count(input) == 0) stack.push_back(input.node);
     for (NodeId control : graph.node(id).control_inputs) stack.push_back(control);
+    if (graph.node(id).kind == OpKind::kCollectiveReduce)
+      for (NodeId other : collectives.at(graph.node(id).attr<CollectiveAttrs>().instance)) stack.push_back(other);
   }
   return needed;
 }

@@ -1,6 +1,7 @@
 // Which values live in an opaque form. Kernels say what they wish (LayoutFn). A variable takes the form that its first
 // reader wishes, its slots and updates follow, and a _Reorder node stands wherever a reader needs another form. Element-
-// wise work over one form does not care which it is.
+// wise work over one form does not care which it is, and neither do transfers between devices with the same kernels. Buckets
+// keep their tensors' forms (bucket_layouts.h).
 
 #include <algorithm>
 #include <map>
@@ -8,24 +9,13 @@
 
 #include <fmt/format.h>
 
+#include "compile/bucket_layouts.h"
+#include "compile/layout_rules.h"
 #include "compile/passes.h"
 #include "graph/op_def.h"
 
 namespace muster {
 namespace {
-
-// Operations that treat bytes element by element and so accept any one form; padding stays zero under them.
-bool IsAgnostic(OpKind kind) {
-  switch (kind) {
-    case OpKind::kAssign: case OpKind::kAssignAdd: case OpKind::kAssignSub: case OpKind::kL2Loss: case OpKind::kMul:
-    case OpKind::kAdd: case OpKind::kSub: case OpKind::kAddN: case OpKind::kSquare: case OpKind::k_Snapshot:
-    case OpKind::kApplyGradientDescent: case OpKind::kApplyMomentum: case OpKind::kApplyRMSProp: case OpKind::kApplyAdam:
-    case OpKind::kApplyAdagrad: case OpKind::kApplyAdadelta: case OpKind::kApplyFtrl: case OpKind::kApplyCenteredRMSProp:
-    case OpKind::kApplyAdaMax: case OpKind::kApplyProximalGradientDescent:
-      return true;
-    default: return false;
-  }
-}
 
 class LayoutPass {
  public:
@@ -34,8 +24,11 @@ class LayoutPass {
   void Run() {
     const std::vector<NodeId> order = graph_.TopologicalOrder();
     uses_ = graph_.Uses();
+    for (NodeId id : order)
+      if (graph_.node(id).kind == OpKind::k_Recv) channels_to_[graph_.node(id).attr<ChannelAttrs>().channel] = graph_.device(id);
     CollectWishes(order);
     ChooseForVariables(order);
+    buckets_ = BucketLayouts(graph_, request_, uses_);
     for (NodeId id : order) Apply(id);
   }
 
@@ -111,11 +104,45 @@ class LayoutPass {
     for (const Use& use : uses_[static_cast<size_t>(value.node)][static_cast<size_t>(value.index)]) {
       const Node& reader = graph_.node(use.node);
       if (use.input >= GetOpDef(reader.kind).num_refs && GetOpDef(reader.kind).num_refs > 0 && graph_.desc(reader.inputs[0]).layout == layout) return true;
+      if (const auto parts = PartsOf(use.node); !parts.empty() && parts[static_cast<size_t>(use.input)].layout == layout) return true;
     }
     return false;
   }
 
+  // The tensors of a Bucket that keeps their forms; none for everything else.
+  std::vector<TensorDesc> PartsOf(NodeId id) const {
+    const auto found = buckets_.find(id);
+    return found == buckets_.end() ? std::vector<TensorDesc>{} : BucketFormatOf(found->second)->parts();
+  }
+
+  // Bucket, Unbucket and the two ends of a transfer. False: the node is none of them.
+  bool ApplyToBucketOrTransfer(NodeId id) {
+    const Node& node = graph_.node(id);
+    switch (node.kind) {
+      case OpKind::kBucket: {
+        const std::vector<TensorDesc> parts = PartsOf(id);
+        for (size_t i = 0; i < node.inputs.size(); ++i) SetInput(id, i, parts.empty() ? Layout() : parts[i].layout);
+        if (!parts.empty()) graph_.mutable_desc({id, 0}).layout = buckets_.at(id);
+        return true;
+      }
+      case OpKind::kUnbucket:
+        if (const BucketFormat* bucket = BucketFormatOf(graph_.desc(node.inputs[0]).layout))
+          for (int i = 0; i < static_cast<int>(node.outputs.size()); ++i) graph_.mutable_desc({id, i}).layout = bucket->parts()[static_cast<size_t>(i)].layout;
+        else SetInput(id, 0, Layout());
+        return true;
+      case OpKind::k_Send: {
+        const int channel = node.attr<ChannelAttrs>().channel;
+        if (!KeepsForms(request_, graph_.device(id), channels_to_.at(channel), graph_.desc(node.inputs[0]).layout)) SetInput(id, 0, Layout());
+        sent_[channel] = graph_.desc(graph_.node(id).inputs[0]).layout;
+        return true;
+      }
+      case OpKind::k_Recv: graph_.mutable_desc({id, 0}).layout = sent_.at(node.attr<ChannelAttrs>().channel); return true;
+      default: return false;
+    }
+  }
+
   void Apply(NodeId id) {
+    if (ApplyToBucketOrTransfer(id)) return;
     const size_t num_inputs = graph_.node(id).inputs.size();
     if (auto found = wishes_.find(id); found != wishes_.end()) {
       const LayoutWish& wish = found->second;
@@ -141,7 +168,6 @@ class LayoutPass {
       TensorDesc& out = graph_.mutable_desc({id, i});
       if (out.shape.rank() > 0 && IsAgnostic(node.kind) && node.kind != OpKind::kL2Loss) out.layout = common;
     }
-    if (node.kind == OpKind::k_Recv) graph_.mutable_desc({id, 0}).layout = node.attr<ChannelAttrs>().desc.layout;
   }
 
   // The form of an element-wise operation: its variable's, else the first opaque one; plain for everything else.
@@ -168,6 +194,9 @@ class LayoutPass {
   CompileGraph& graph_;
   const CompileRequest& request_;
   std::map<NodeId, LayoutWish> wishes_;
+  std::map<NodeId, Layout> buckets_;    // of the Buckets that keep their tensors' forms
+  std::map<int, int> channels_to_;      // the receiving device, by channel
+  std::map<int, Layout> sent_;          // by channel
   std::vector<std::vector<std::vector<Use>>> uses_;  // before this pass adds nodes
   std::map<std::tuple<Output, std::string, std::vector<NodeId>>, Output> reordered_;
 };

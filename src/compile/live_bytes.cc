@@ -58,6 +58,9 @@ void LiveBytes::AddStep(const CompileGraph& graph, const CompileRequest& request
     if (i < def.num_refs) writers_[variable].push_back(index);
     else step.variables.push_back(variable);
   }
+  if (node.kind == OpKind::kBucket || node.kind == OpKind::kUnbucket)  // what is in a bucket lies where the bucket does
+    for (int v : step.inputs)
+      if (v >= 0) values_[static_cast<size_t>(v)].is_outside = true;
   step.may_repeat = !step.is_late && MayRepeat(node, !step.variables.empty());
   if (def.num_refs == 0) {
     for (int i = 0; i < static_cast<int>(node.outputs.size()); ++i) {
@@ -65,7 +68,7 @@ void LiveBytes::AddStep(const CompileGraph& graph, const CompileRequest& request
       number_of_[{id, i}] = static_cast<int>(values_.size());
       step.outputs.push_back(static_cast<int>(values_.size()));
       values_.push_back({.bytes = AlignUp(node.outputs[static_cast<size_t>(i)].byte_size()), .producer = index, .may_drop = may_drop,
-                         .is_outside = node.kind == OpKind::k_Recv});
+                         .is_outside = node.kind == OpKind::k_Recv || node.kind == OpKind::kBucket || node.kind == OpKind::kUnbucket});
     }
   } else if (node.kind != OpKind::kAssign && node.kind != OpKind::kAssignAdd && node.kind != OpKind::kAssignSub) {
     for (size_t i = 1; i < node.inputs.size(); ++i)  // as Lower places gradients

@@ -1,6 +1,8 @@
 #include <algorithm>
 #include <map>
+#include <set>
 
+#include "compile/bucket_views.h"
 #include "compile/lifetimes.h"
 #include "compile/passes.h"
 #include "compile/phase.h"
@@ -10,12 +12,27 @@
 namespace muster {
 namespace {
 
+// By node: whether something of the backward pass went into its value.
+std::vector<bool> AfterBackward(const CompileGraph& graph, const std::vector<NodeId>& order) {
+  std::vector<bool> after(static_cast<size_t>(graph.size()), false);
+  for (NodeId id : order) {
+    const Node& node = graph.node(id);
+    bool is_after = PhaseOf(node) == kBackward;
+    for (Output in : node.inputs) is_after = is_after || after[static_cast<size_t>(in.node)];
+    if (node.kind == OpKind::k_Recv)  // waits for its send
+      for (NodeId send : node.control_inputs) is_after = is_after || after[static_cast<size_t>(send)];
+    after[static_cast<size_t>(id)] = is_after;
+  }
+  return after;
+}
+
 // Builds one partition: its steps in schedule order, then where every value lives.
 class PartitionBuilder {
  public:
-  PartitionBuilder(const CompileGraph& graph, const std::vector<ChannelSpec>& channels, const CompileRequest& request, int device,
-                   ArenaCache* arenas)
-      : graph_(graph), channels_(channels), request_(request), arenas_(arenas), lifetimes_(graph) {
+  // "after_backward": by node, whether something of the backward pass went into its value.
+  PartitionBuilder(const CompileGraph& graph, const std::vector<ChannelSpec>& channels, const CompileRequest& request,
+                   const std::vector<bool>& after_backward, int device, ArenaCache* arenas)
+      : graph_(graph), channels_(channels), request_(request), after_backward_(after_backward), arenas_(arenas), lifetimes_(graph) {
     partition_.device_index = device;
     partition_.device = request.devices[static_cast<size_t>(device)].name;
   }
@@ -24,8 +41,10 @@ class PartitionBuilder {
   Partition Build(const std::vector<NodeId>& order, const std::vector<size_t>& fetches) {
     for (NodeId id : order) AddNode(id);
     for (size_t fetch : fetches) lifetimes_.Use(graph_.fetches()[fetch], static_cast<int>(partition_.steps.size()));
+    if (request_.use_arena) views_ = FindBucketViews(graph_, lifetimes_, nodes_, [this](Output root) { return OwnsMemory(root); });
     KeepWhatIsSent();
     ShareInPlace();
+    PlaceBuckets();
     PlaceGradients();
     PlaceChannels();
     PlaceArena();
@@ -57,6 +76,7 @@ class PartitionBuilder {
     step.kind = node.kind;
     step.attrs = node.attrs;
     step.phase = PhaseOf(node);
+    step.updates_from_gradient = step.phase == kUpdate && after_backward_[static_cast<size_t>(id)];
     if (node.kind == OpKind::k_Send) step.send_channel = node.attr<ChannelAttrs>().channel;
     if (node.kind == OpKind::k_Recv) step.recv_channel = node.attr<ChannelAttrs>().channel;
     const int index = static_cast<int>(partition_.steps.size());
@@ -134,6 +154,26 @@ class PartitionBuilder {
   // Whether a value is this partition's own, not a variable, constant or feed.
   bool OwnsMemory(Output root) const { return !IsSource(graph_.node(root.node).kind) && graph_.VariableBehind(root) == kNoNode; }
 
+  // Buckets lie among the gradients (or where they arrive), and their tensors in them.
+  void PlaceBuckets() {
+    std::set<int> received;
+    for (NodeId id : nodes_)
+      if (graph_.node(id).kind == OpKind::k_Recv) received.insert(lifetimes_.Group({id, 0}));
+    for (const BucketView& view : views_) {
+      const int group = lifetimes_.Group(view.bucket);
+      if (places_.count(group) > 0) continue;
+      const bool arrives = received.count(group) > 0;
+      int64_t& end = arrives ? partition_.channel_bytes : partition_.gradient_bytes;
+      places_[group] = {arrives ? Region::kChannel : Region::kGradient, 0, end};
+      end += AlignUp(graph_.desc(view.bucket).byte_size());
+    }
+    for (const BucketView& view : views_) {
+      Place place = places_.at(lifetimes_.Group(view.bucket));
+      place.offset += view.offset;
+      places_.emplace(lifetimes_.Group(view.value), place);
+    }
+  }
+
   // Gradients that updates of whole variables read lie side by side, in the order of the variables.
   void PlaceGradients() {
     if (!request_.use_arena) return;
@@ -148,14 +188,13 @@ class PartitionBuilder {
         if (fits && OwnsMemory(root)) in_order.emplace(request_.variables->position(variable), root);
       }
     }
-    int64_t offset = 0;
+    int64_t& offset = partition_.gradient_bytes;
     for (const auto& [position, gradient] : in_order) {
       const int group = lifetimes_.Group(gradient);
       if (places_.count(group) > 0) continue;
       places_[group] = {Region::kGradient, 0, offset};
       offset += AlignUp(graph_.desc(gradient).byte_size());
     }
-    partition_.gradient_bytes = offset;
   }
 
   // What arrives from other devices has memory of its own, so that a copy into it never waits for this device.
@@ -212,20 +251,22 @@ class PartitionBuilder {
   const CompileGraph& graph_;
   const std::vector<ChannelSpec>& channels_;
   const CompileRequest& request_;
+  const std::vector<bool>& after_backward_;
   ArenaCache* const arenas_;
   Lifetimes lifetimes_;
   Partition partition_;
   std::vector<NodeId> nodes_;            // the node of each step
   std::vector<int64_t> workspaces_;      // by step
   std::vector<std::vector<std::pair<int, int>>> in_place_;
+  std::vector<BucketView> views_;
   std::map<NodeId, int> constants_;
   std::map<int, Place> places_;          // by lifetime group; -1-s for the workspace of step s
 };
 
 // The nodes of each device, as scheduled.
-std::vector<std::vector<NodeId>> ByDevice(const CompileGraph& graph, size_t num_devices) {
+std::vector<std::vector<NodeId>> ByDevice(const CompileGraph& graph, const std::vector<NodeId>& order, size_t num_devices) {
   std::vector<std::vector<NodeId>> nodes(num_devices);
-  for (NodeId id : graph.TopologicalOrder()) nodes[static_cast<size_t>(graph.device(id))].push_back(id);
+  for (NodeId id : order) nodes[static_cast<size_t>(graph.device(id))].push_back(id);
   return nodes;
 }
 
@@ -239,7 +280,9 @@ std::vector<std::vector<size_t>> ByDevice(const CompileGraph& graph, const std::
 }  // namespace
 
 Plan Lower(CompileGraph& graph, std::vector<ChannelSpec> channels, const CompileRequest& request) {
-  const std::vector<std::vector<NodeId>> nodes = ByDevice(graph, request.devices.size());
+  const std::vector<NodeId> order = graph.TopologicalOrder();
+  const std::vector<bool> after_backward = AfterBackward(graph, order);
+  const std::vector<std::vector<NodeId>> nodes = ByDevice(graph, order, request.devices.size());
   Plan plan;
   plan.channels = std::move(channels);
   plan.feeds.resize(graph.feeds().size());
@@ -249,11 +292,15 @@ Plan Lower(CompileGraph& graph, std::vector<ChannelSpec> channels, const Compile
   ArenaCache arenas;
   for (size_t device = 0; device < nodes.size(); ++device) {
     if (nodes[device].empty()) continue;
-    PartitionBuilder builder(graph, plan.channels, request, static_cast<int>(device), &arenas);
+    PartitionBuilder builder(graph, plan.channels, request, after_backward, static_cast<int>(device), &arenas);
     const int index = partition_of[device] = static_cast<int>(plan.partitions.size());
     plan.partitions.push_back(builder.Build(nodes[device], fetches[device]));
     for (const Step& step : plan.partitions.back().steps)
-      if (step.recv_channel >= 0) plan.channels[static_cast<size_t>(step.recv_channel)].place = step.outputs[0];
+      if (step.recv_channel >= 0) {
+        ChannelSpec& channel = plan.channels[static_cast<size_t>(step.recv_channel)];
+        channel.place = step.outputs[0];
+        channel.desc = step.output_descs[0];  // in the form that the layout pass chose
+      }
     for (size_t i : fetches[device]) plan.fetches[i] = {index, builder.PlaceOf(graph.fetches()[i]), graph.desc(graph.fetches()[i])};
     for (size_t i : feeds[device]) plan.feeds[i] = {index, {Region::kFeed, static_cast<int>(i), 0}, graph.desc(graph.feeds()[i])};
   }

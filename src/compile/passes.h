@@ -9,6 +9,8 @@ namespace muster {
 
 // place.cc: a device for every node, as placement.h chose it for the whole graph.
 void PlaceNodes(CompileGraph& graph, const CompileRequest& request);
+// join_collectives.cc: the CollectiveReduce nodes of one instance become one sum that all their readers read.
+void JoinCollectives(CompileGraph& graph);
 // forward_identities.cc: readers of Identity read its input; copies appear where a variable's value must be kept.
 void ForwardIdentities(CompileGraph& graph);
 // data_format.cc: NCHW operations become NHWC ones with transposes at the edges, which then cancel.
@@ -28,6 +30,8 @@ void FuseWeightDecay(CompileGraph& graph);
 // fuse_gradient_update.cc: an update by plain gradient descent whose gradient is a matrix product is made tile by tile, and
 // the gradient never written.
 void FuseGradientUpdate(CompileGraph& graph, const CompileRequest& request);
+// schedule_exchange.cc: the order of the nodes on several devices: side by side, and buckets exchanged during the backward pass.
+void ScheduleExchange(CompileGraph& graph);
 // partition.cc: _Send and _Recv on every edge between devices, once per value and destination.
 std::vector<ChannelSpec> Partitioning(CompileGraph& graph);
 // layout.cc: layouts of variables and opaque values; _Reorder where producer and consumer differ.

@@ -40,6 +40,8 @@ Plan Compile(const CompileRequest& request) {
   dump("prune", graph);
   PlaceNodes(graph, request);
   dump("place", graph);
+  JoinCollectives(graph);
+  dump("join_collectives", graph);
   ForwardIdentities(graph);
   dump("forward_identities", graph);
   ConvertToNHWC(graph);
@@ -60,6 +62,8 @@ Plan Compile(const CompileRequest& request) {
     FuseGradientUpdate(graph, request);
     dump("fuse_gradient_update", graph);
   }
+  ScheduleExchange(graph);
+  dump("schedule_exchange", graph);
   std::vector<ChannelSpec> channels = Partitioning(graph);
   dump("partition", graph);
   ChooseLayouts(graph, request);

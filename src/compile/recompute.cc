@@ -4,33 +4,17 @@
 #include <map>
 #include <set>
 
+#include "compile/cost.h"
 #include "compile/passes.h"
 #include "compile/phase.h"
-#include "graph/flops.h"
 
 namespace muster {
 namespace {
 
-// What a CPU core pair and its memory do; only the ratio matters, and GPUs have about the same.
-constexpr double kFlopsPerSecond = 2e11, kBytesPerSecond = 2e10;
 // Saving less is not worth a step.
 constexpr int64_t kLeastBytes = 16 << 10;
 // A stage lowers the peak by this part of it.
 constexpr int64_t kStages = 20;
-
-double Flops(const CompileGraph& graph, const Node& node) {
-  std::vector<Shape> inputs;
-  for (Output in : node.inputs) inputs.push_back(graph.desc(in).shape);
-  const int64_t multiply_adds = MultiplyAdds(node, inputs);
-  return static_cast<double>(multiply_adds > 0 ? 2 * multiply_adds : node.outputs[0].shape.num_elements());
-}
-
-double Seconds(const CompileGraph& graph, const Node& node) {
-  double bytes = 0;
-  for (Output in : node.inputs) bytes += static_cast<double>(graph.desc(in).byte_size());
-  for (const TensorDesc& out : node.outputs) bytes += static_cast<double>(out.byte_size());
-  return Flops(graph, node) / kFlopsPerSecond + bytes / kBytesPerSecond;
-}
 
 }  // namespace
 
@@ -83,7 +67,7 @@ class Recomputer::Chooser {
     std::vector<std::pair<double, int>> rated;
     for (int i = 0; i < live_.size(); ++i)
       if (const int64_t bytes = SavedBytes(i); bytes >= kLeastBytes)
-        rated.emplace_back(-static_cast<double>(bytes) / Seconds(graph_, graph_.node(live_.step(i).node)), i);
+        rated.emplace_back(-static_cast<double>(bytes) / EstimatedSeconds(graph_, graph_.node(live_.step(i).node)), i);
     std::sort(rated.begin(), rated.end());
     std::vector<int> steps;
     for (const auto& [rate, step] : rated) steps.push_back(step);
@@ -111,7 +95,7 @@ class Recomputer::Chooser {
   void KeepWhatFits() {
     std::vector<std::pair<double, int>> rated;
     for (int i = 0; i < live_.size(); ++i)
-      if (dropped_[static_cast<size_t>(i)]) rated.emplace_back(-Seconds(graph_, graph_.node(live_.step(i).node)), i);
+      if (dropped_[static_cast<size_t>(i)]) rated.emplace_back(-EstimatedSeconds(graph_, graph_.node(live_.step(i).node)), i);
     std::sort(rated.begin(), rated.end());
     for (const auto& [seconds, step] : rated)
       if (TrySet({step}, 0, [&](double excess) { return excess <= 0; }) && rank_.count(step) > 0) open_.push_back(step);
@@ -170,7 +154,7 @@ class Cloner {
     for (int i = 0; i < static_cast<int>(node.outputs.size()); ++i)
       if (live_.value(live_.step(step).outputs[static_cast<size_t>(i)]).may_drop) late_[{node.id, i}] = {clone, i};
     ++done_.num_nodes;
-    done_.flops += Flops(graph_, node);
+    done_.flops += EstimatedFlops(graph_, node);
   }
 
   static std::string NameFor(const Node& node) { return "gradients/recompute/" + node.name; }

@@ -89,6 +89,18 @@ struct ToFields {
             {"maxval", a.maxval, no_range}};
   }
   Fields operator()(const ApplyAttrs& a) const { return {Flag("use_nesterov", a.use_nesterov)}; }
+  Fields operator()(const BucketAttrs& a) const {
+    // One list: each shape's rank, then its dimensions.
+    std::vector<int64_t> shapes;
+    for (const Shape& shape : a.shapes) {
+      shapes.push_back(shape.rank());
+      shapes.insert(shapes.end(), shape.dims().begin(), shape.dims().end());
+    }
+    return {{"shapes", shapes}};
+  }
+  Fields operator()(const CollectiveAttrs& a) const {
+    return {{"instance", a.instance}, {"group_size", int64_t{a.size}}, {"rank", int64_t{a.rank}}, {"scale", a.scale}};
+  }
   Fields operator()(const ChannelAttrs& a) const { return {{"channel", int64_t{a.channel}}, {"desc", a.desc}}; }
 };
 

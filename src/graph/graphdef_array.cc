@@ -117,6 +117,8 @@ bool WriteArrayOp(GraphDefWriter& w) {
     case OpKind::kMirrorPadGrad: WritePad(w); return true;
     case OpKind::kPack: WritePack(w); return true;
     case OpKind::kOneHot: WriteOneHot(w); return true;
+    case OpKind::kBucket:
+    case OpKind::kUnbucket: return WriteCompilerOp(w);  // TensorFlow has none like them
     default: return false;
   }
 }

@@ -76,6 +76,7 @@ bool WriteStateOp(GraphDefWriter& w) {
     case OpKind::kAssign:
     case OpKind::kAssignAdd:
     case OpKind::kAssignSub: WriteAssign(w); return true;
+    case OpKind::kCollectiveReduce: return WriteCompilerOp(w);  // TensorFlow's takes numbers for names
     case OpKind::kRandomUniform:
     case OpKind::kRandomUniformInt:
     case OpKind::kRandomStandardNormal:

@@ -13,6 +13,28 @@ Output Widened(const Scope& scope, Output x) {
   return dtype == DType::kFloat16 || dtype == DType::kBFloat16 ? ops::Cast(scope, x, DType::kFloat32) : x;
 }
 
+// Sum of w^2/2, a scalar; invalid if there is nothing to sum.
+Output L2LossOf(const Scope& scope, std::vector<Output> parts, bool single_op) {
+  if (parts.empty()) return {};
+  for (Output& part : parts) part = Widened(scope, part);
+  if (single_op) {
+    for (Output& part : parts) part = ops::Reshape(scope, part, {-1});
+    return ops::L2Loss(scope, ops::Concat(scope, parts, 0));
+  }
+  for (Output& part : parts) part = ops::L2Loss(scope, part);
+  return ops::AddN(scope, parts);
+}
+
+std::vector<Output> DecayedVariables(const Scope& scope, const std::vector<Variable>& variables, const WeightDecay& decay) {
+  std::vector<Output> decayed;
+  for (const Variable& variable : variables) {
+    if (!HasWeightDecay(VariableName(*scope.graph(), variable))) continue;
+    if (decay.defer) decay.defer(variable);
+    decayed.push_back(decay.defer ? ops::StopGradient(scope, variable) : variable.ref);
+  }
+  return decayed;
+}
+
 }  // namespace
 
 Output SoftmaxCrossEntropyMean(const Scope& outer, Output logits, Output labels, double label_smoothing) {
@@ -31,22 +53,14 @@ bool HasWeightDecay(std::string_view variable_name) {
 
 Output L2LossOfVariables(const Scope& outer, const std::vector<Variable>& variables, bool single_op) {
   const Scope scope = outer.WithName("l2_loss");
-  std::vector<Output> parts;
-  for (const Variable& variable : variables)
-    if (HasWeightDecay(VariableName(*scope.graph(), variable))) parts.push_back(Widened(scope, variable));
-  if (parts.empty()) return {};
-  if (single_op) {
-    for (Output& part : parts) part = ops::Reshape(scope, part, {-1});
-    return ops::L2Loss(scope, ops::Concat(scope, parts, 0));
-  }
-  for (Output& part : parts) part = ops::L2Loss(scope, part);
-  return ops::AddN(scope, parts);
+  return L2LossOf(scope, DecayedVariables(scope, variables, {}), single_op);
 }
 
 Output AddWeightDecay(const Scope& scope, Output base_loss, const std::vector<Variable>& variables,
                       const WeightDecay& decay) {
   if (decay.rate == 0) return base_loss;
-  Output l2 = L2LossOfVariables(scope, variables, decay.single_op);
+  const Scope inner = scope.WithName("l2_loss");
+  const Output l2 = L2LossOf(inner, DecayedVariables(inner, variables, decay), decay.single_op);
   if (!l2.is_valid()) return base_loss;
   const DType dtype = scope.dtype(l2);
   const Output scaled =

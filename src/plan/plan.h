@@ -44,6 +44,7 @@ struct Step {
   int send_channel = -1, recv_channel = -1;  // the channel this step fills or waits for
   std::vector<int> waits, signals;           // events of the plan
   int phase = 0;                             // 0 forward, 1 backward, kUpdatePhase: for the time split
+  bool updates_from_gradient = false;        // writes a variable with something that a gradient went into
 };
 
 // A stream that a partition's steps run on: its device's own, or, for copies from a host to a device, that device's copy-in.

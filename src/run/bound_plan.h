@@ -23,6 +23,7 @@ struct BoundStep {
   void* send_to = nullptr;
   size_t send_bytes = 0;
   bool is_guarded = false;  // the replay ends here if the guard is not finite
+  bool begins_updates = false;  // the partition's first update from a gradient
 
   // For the split of a step's time.
   bool is_on_compute_stream = true;
@@ -40,6 +41,7 @@ class BoundPlan {
   BoundPlan(const Plan& plan, const std::vector<Device*>& devices, const VariableTable& variables, const VariableMemory& memory);
 
   std::vector<BoundStep>& steps(size_t partition) { return partitions_[partition].steps; }
+  const std::vector<BoundStep>& steps(size_t partition) const { return partitions_[partition].steps; }
   Device& device(size_t partition) const { return *partitions_[partition].device; }
   PartClock& clock(size_t partition) { return partitions_[partition].clock; }
   void* feed(size_t f) const { return feeds_[f]; }

@@ -1,5 +1,6 @@
 #include "run/executor.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include <fmt/format.h>
@@ -28,7 +29,8 @@ namespace {
 
 Executor::Executor(Plan plan, std::vector<Device*> devices, const VariableTable& variables, const VariableMemory& memory,
                    std::function<void(int)> adopt_thread)
-    : plan_(std::move(plan)), bound_(plan_, devices, variables, memory) {
+    : plan_(std::move(plan)), bound_(plan_, devices, variables, memory), gate_(plan_.partitions.size()) {
+  MarkUpdates();
   if (plan_.partitions.size() > 1)
     drivers_ = std::make_unique<Drivers>(
         plan_.partitions.size(),
@@ -39,6 +41,14 @@ Executor::Executor(Plan plan, std::vector<Device*> devices, const VariableTable&
 }
 
 Executor::~Executor() = default;
+
+void Executor::MarkUpdates() {
+  for (size_t p = 0; p < plan_.partitions.size(); ++p) {
+    auto& steps = bound_.steps(p);
+    const auto first = std::find_if(steps.begin(), steps.end(), [](const BoundStep& b) { return b.step->updates_from_gradient; });
+    if (first != steps.end()) first->begins_updates = true;
+  }
+}
 
 void Executor::Launch(BoundStep& b, size_t partition) {
   try {
@@ -71,10 +81,16 @@ void Executor::Replay(size_t partition) {
   Stream* const compute = bound_.device(partition).stream(StreamKind::kCompute);
   clock.Start(compute);
   for (BoundStep& b : bound_.steps(partition)) {
-    // Once updates have begun they are finished: half-updated variables would be worth nothing.
-    if (b.step->phase != kUpdatePhase && !finishes_steps_ && Interrupted()) throw Error(Code::kCancelled, "interrupted");
+    // Once updates have begun, on whatever device, they are finished: half-updated variables would be worth nothing.
+    if (b.step->phase != kUpdatePhase && !finishes_steps_ && Interrupted() && gate_.MayCancel()) throw Error(Code::kCancelled, "interrupted");
+    if (b.begins_updates) gate_.Enter(partition);
     Enqueue(b, partition);
-    if (b.is_guarded && !IsGuardFinite()) break;
+    if (!b.is_guarded) continue;
+    if (!IsGuardFinite()) {
+      Stop();
+      break;
+    }
+    gate_.Pass();
   }
   clock.Stop(compute);
 }
@@ -82,6 +98,8 @@ void Executor::Replay(size_t partition) {
 void Executor::Drive(size_t partition) {
   try {
     Replay(partition);
+  } catch (const UpdateGate::Stopped&) {
+    bound_.clock(partition).Stop(bound_.device(partition).stream(StreamKind::kCompute));
   } catch (...) {
     Fail(std::current_exception());
   }
@@ -91,7 +109,18 @@ void Executor::Fail(std::exception_ptr error) {
   std::lock_guard lock(mutex_);
   if (error_ != nullptr) return;
   error_ = error;
+  if (is_stopped_) return;  // nobody waits any more
   for (auto& channel : bound_.channels()) channel->Close(error);
+  gate_.Close(error);
+}
+
+void Executor::Stop() {
+  std::lock_guard lock(mutex_);
+  if (error_ != nullptr) return;
+  is_stopped_ = true;
+  const std::exception_ptr stopped = std::make_exception_ptr(UpdateGate::Stopped());
+  for (auto& channel : bound_.channels()) channel->Close(stopped);
+  gate_.Close(stopped);
 }
 
 void Executor::CopyFeeds(const std::vector<Tensor>& feeds) {
@@ -112,6 +141,8 @@ void Executor::Run(int64_t step, const std::vector<Tensor>& feeds) {
   times_.input = SteadySeconds() - start;
   step_ = step;
   error_ = nullptr;
+  is_stopped_ = false;
+  gate_.Reopen(has_guarded_step_);
   if (drivers_ != nullptr) {
     for (auto& channel : bound_.channels()) channel->Reopen();  // a step that failed must not fail the next one
     drivers_->RunRound();
@@ -165,25 +196,47 @@ void Executor::RunTimed(int64_t step, std::vector<double>* seconds) {
 void Executor::StopUnlessFinite(int fetch) {
   if (fetch < 0 || fetch >= static_cast<int>(plan_.fetches.size()))
     throw InvalidArgument(fmt::format("there is no fetch {}: this plan has {}", fetch, plan_.fetches.size()));
-  if (plan_.partitions.size() != 1)
-    throw InvalidArgument(fmt::format("a guard needs a plan on one device, not {}", plan_.partitions.size()));
   const Port& port = plan_.fetches[static_cast<size_t>(fetch)];
   if (port.desc.shape.num_elements() != 1 || (port.desc.dtype != DType::kFloat32 && port.desc.dtype != DType::kFloat64))
     throw InvalidArgument(fmt::format("a guard must be a float32 or float64 scalar, not {}", port.desc.ToString()));
   guard_ = fetch;
   const void* const value = bound_.fetch(static_cast<size_t>(fetch));
   BoundStep* last_writer = nullptr;
-  for (BoundStep& b : bound_.steps(0)) {
-    b.is_guarded = false;
-    for (size_t o = 0; o < b.step->outputs.size(); ++o)
-      if (b.args.outputs[o] == value) last_writer = &b;
+  for (size_t p = 0; p < plan_.partitions.size(); ++p)
+    for (BoundStep& b : bound_.steps(p)) {
+      b.is_guarded = false;
+      for (size_t o = 0; o < b.step->outputs.size(); ++o)
+        if (static_cast<int>(p) == port.partition && b.args.outputs[o] == value) last_writer = &b;
+    }
+  has_guarded_step_ = last_writer != nullptr;
+  if (!has_guarded_step_) return;
+  last_writer->is_guarded = true;
+  CheckGuardComesFirst();
+}
+
+// Visits the steps in an order in which each receive comes after its send, and no update before the guard. If that leads
+// nowhere, drivers would wait for each other.
+void Executor::CheckGuardComesFirst() const {
+  std::vector<size_t> next(plan_.partitions.size(), 0);
+  std::vector<bool> is_sent(plan_.channels.size(), false);
+  bool is_passed = false;
+  for (bool has_moved = true; has_moved && !is_passed;) {
+    has_moved = false;
+    for (size_t p = 0; p < next.size() && !is_passed; ++p)
+      for (const auto& steps = bound_.steps(p); next[p] < steps.size(); ++next[p], has_moved = true) {
+        const BoundStep& b = steps[next[p]];
+        const int from = b.step->recv_channel;
+        if (b.begins_updates || (from >= 0 && !is_sent[static_cast<size_t>(from)])) break;
+        if (b.step->send_channel >= 0) is_sent[static_cast<size_t>(b.step->send_channel)] = true;
+        is_passed = is_passed || b.is_guarded;
+      }
   }
-  if (last_writer != nullptr) last_writer->is_guarded = true;
+  if (!is_passed) throw InvalidArgument("the guard needs what an update of the same step makes, so that it cannot stop the update");
 }
 
 bool Executor::IsGuardFinite() const {
   const Port& port = plan_.fetches[static_cast<size_t>(guard_)];
-  Device& device = bound_.device(0);
+  Device& device = bound_.device(static_cast<size_t>(port.partition));
   device.stream(StreamKind::kCompute)->Synchronize();
   const Tensor value = ReadValue(device, port.desc, bound_.fetch(static_cast<size_t>(guard_)));
   return std::isfinite(port.desc.dtype == DType::kFloat64 ? value.scalar<double>() : value.scalar<float>());

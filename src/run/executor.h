@@ -11,6 +11,7 @@
 #include "run/bound_plan.h"
 #include "run/drivers.h"
 #include "run/plan_timeline.h"
+#include "run/update_gate.h"
 #include "run/variable_memory.h"
 
 namespace muster {
@@ -37,8 +38,9 @@ class Executor {
   // Copies of the fetched values of the last Run, row-major.
   std::vector<Tensor> Fetch() const;
 
-  // Ends later replays right behind the step that computes this fetch if its value is not finite. Throws InvalidArgument unless
-  // it is a float32 or float64 scalar and the plan has one partition.
+  // Ends later replays before the first update from a gradient on any device if this fetch's value is not finite: right behind
+  // the step that computes it, on its device. Throws InvalidArgument unless it is a float32 or float64 scalar that no device
+  // computes from what such an update makes.
   void StopUnlessFinite(int fetch);
 
   // Later replays run to their end, also when an interrupt comes.
@@ -53,6 +55,10 @@ class Executor {
   void Enqueue(BoundStep& step, size_t partition);
   void Launch(BoundStep& step, size_t partition);
   bool IsGuardFinite() const;
+  void MarkUpdates();
+  void CheckGuardComesFirst() const;
+  // Ends the replay on all devices.
+  void Stop();
   // Replay whose failure closes the channels.
   void Drive(size_t partition);
   void AddTimes();
@@ -61,12 +67,15 @@ class Executor {
   Plan plan_;
   BoundPlan bound_;
   StepTimes times_;
+  UpdateGate gate_;
   int guard_ = -1;  // fetch that must be finite
+  bool has_guarded_step_ = false;
   int64_t step_ = 0;
   bool is_traced_ = false;
   bool finishes_steps_ = false;
   std::mutex mutex_;
   std::exception_ptr error_;  // the first of this replay, guarded by mutex_
+  bool is_stopped_ = false;   // by the guard, guarded by mutex_
   std::unique_ptr<Drivers> drivers_;  // after everything that they use
 };
 

@@ -13,7 +13,8 @@ namespace muster::train {
 //   "beta1_power", state that all variables share         → "append_apply_gradient_ops/beta1_power"
 // Synthetic images ("gpu_cached_inputs") and staged values, which each run makes anew, are left out. Where the mode keeps several copies that are always
 // equal ("replicated": v0/…, v1/…), the first is saved and all are restored; "independent" copies are all saved.
-// A checkpoint of another mode is understood: "v/…" and "v0/…" stand for each other.
+// A checkpoint of another mode is understood: "v/…" and "v0/…" stand for each other, and the state that an optimizer shares is
+// the same for any number of copies.
 // The name that a model's variable has in checkpoints and in event files.
 std::string CheckpointName(const std::string& name);
 

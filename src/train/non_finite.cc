@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <set>
 #include <vector>
 
@@ -40,10 +41,25 @@ std::vector<NodeId> AncestorsOf(const Graph& graph, NodeId loss) {
   return {found.begin(), found.end()};
 }
 
-std::string Describe(const Node& node, double value) {
+// "device" is named if there are several.
+std::string Describe(const Node& node, const std::string& device, double value) {
   value = WithoutNanSign(value);
-  if (node.kind == OpKind::kVariable) return fmt::format("the variable {} holds {}", node.name, value);
-  return fmt::format("the output of {} ({}) holds {}", node.name, OpName(node.kind), value);
+  const std::string where = device.empty() ? "" : " on " + device;
+  if (node.kind == OpKind::kVariable) return fmt::format("the variable {}{} holds {}", node.name, where, value);
+  return fmt::format("the output of {} ({}){} holds {}", node.name, OpName(node.kind), where, value);
+}
+
+// "/device:GPU:1" for each node; nothing where all are on one device.
+std::vector<std::string> DevicesOf(const Session& session, const std::vector<Output>& outputs) {
+  const Graph placed = session.PlacedGraph();
+  std::vector<std::string> devices;
+  for (const Output& output : outputs) {
+    const std::string device = placed.node(output.node).device.ToString();
+    const size_t at = device.find("/device:");
+    devices.push_back(at == std::string::npos ? device : device.substr(at));
+  }
+  const bool is_one = std::adjacent_find(devices.begin(), devices.end(), std::not_equal_to<>()) == devices.end();
+  return is_one ? std::vector<std::string>(devices.size()) : devices;
 }
 
 }  // namespace
@@ -52,6 +68,7 @@ std::optional<std::string> FirstNonFinite(Session& session, const Graph& graph, 
   std::vector<Output> outputs;
   for (const NodeId id : AncestorsOf(graph, loss.node))
     if (const Node& node = graph.node(id); !node.outputs.empty() && IsChecked(node.outputs[0].dtype)) outputs.push_back({id, 0});
+  const std::vector<std::string> devices = DevicesOf(session, outputs);
   const int64_t step = session.step();
   for (size_t begin = 0; begin < outputs.size(); begin += kFetchesPerRun) {
     const std::vector<Output> part(outputs.begin() + static_cast<std::ptrdiff_t>(begin),
@@ -59,7 +76,7 @@ std::optional<std::string> FirstNonFinite(Session& session, const Graph& graph, 
     session.set_step(step);  // the same random numbers for every part
     const std::vector<Tensor> values = session.Run(feeds, part);
     for (size_t i = 0; i < part.size(); ++i)
-      if (const std::optional<double> value = NonFiniteElement(values[i])) return Describe(graph.node(part[i].node), *value);
+      if (const std::optional<double> value = NonFiniteElement(values[i])) return Describe(graph.node(part[i].node), devices[begin + i], *value);
   }
   return std::nullopt;
 }

@@ -45,11 +45,9 @@ const json& Case(const json& golden, const std::string& name) {
   throw std::runtime_error("no case " + name);
 }
 
-// Half precision has its own arithmetic and its own tolerance; it comes with --use_fp16.
 TEST(GoldenUpdateRules, EveryCaseOfOneProcessPrintsThePeersLosses) {
   const json golden = testing::GoldenJson("update_rules.json");
   for (const json& entry : golden.at("cases")) {
-    if (entry.at("flags").contains("use_fp16")) continue;
     for (const char* device : {"cpu", "gpu"})
       for (const char* backend : {"cpu", "reference"}) {
         TwoScalarsRun run = RunOf(golden, entry);
@@ -64,7 +62,6 @@ TEST(GoldenUpdateRules, EveryCaseOfOneProcessPrintsThePeersLosses) {
 TEST(GoldenUpdateRules, EveryCaseOfOneProcessPrintsThePeersLossesOnSimulatedGpus) {
   const json golden = testing::GoldenJson("update_rules.json");
   for (const json& entry : golden.at("cases")) {
-    if (entry.at("flags").contains("use_fp16")) continue;
     for (const char* device : {"cpu", "gpu"})
       for (int64_t seed : {0, 1, 2}) {
         TwoScalarsRun run = RunOf(golden, entry);

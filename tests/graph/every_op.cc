@@ -45,6 +45,9 @@ void AddArrays(const Scope& scope, Output x) {  // x [4,6]
 }
 
 void AddReductions(const Scope& scope, Output x, Output labels) {
+  const Output bucket = ops::Bucket(scope, {x, ops::Neg(scope, x)});
+  ops::Unbucket(scope, bucket, {Shape{24}, Shape{2, 12}});
+  ops::CollectiveReduce(scope, x, "mean", 2, 1, 0.5);
   ops::Sum(scope, x, {0}, true);
   ops::Mean(scope, x);
   ops::Max(scope, x, {1});

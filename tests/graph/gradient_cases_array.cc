@@ -43,6 +43,10 @@ void AddReductions(std::vector<GradientCase>& cases, OpKind kind, ReduceOp op) {
 }
 
 void AddJoins(std::vector<GradientCase>& cases) {
+  // Both terms of one sum: each input is in both outputs.
+  cases.push_back({OpKind::kCollectiveReduce, "two", {{2, 3}, {2, 3}}, [](const Scope& s, const Outputs& x) {
+                     return Outputs{ops::CollectiveReduce(s, x[0], "mean", 2, 0, 0.5), ops::CollectiveReduce(s, x[1], "mean", 2, 1, 0.5)};
+                   }});
   cases.push_back({OpKind::kConcat, "middle", {{2, 1, 3}, {2, 2, 3}, {2, 3, 3}}, [](const Scope& s, const Outputs& x) {
                      return Outputs{ops::Concat(s, x, 1)};
                    }});

@@ -110,6 +110,24 @@ void AddNorms(std::vector<GradientCase>& cases) {
                          return Outputs{ops::FusedBatchNorm(s, x[0], x[1], x[2], mean, variance, attrs).y};
                        }});
     }
+    cases.push_back({OpKind::kFusedBatchNorm, "statistics" + Suffix(format), {InFormat({3, 2, 4, 2}, format), {2}, {2}},
+                     [=](const Scope& s, const Outputs& x) {
+                       const Output none = ops::Fill(s, DType::kFloat64, {0}, 0);
+                       const auto bn = ops::FusedBatchNorm(s, x[0], x[1], x[2], none, none, {.epsilon = 1e-3, .data_format = format});
+                       return Outputs{bn.y, bn.batch_mean, bn.batch_variance};
+                     }});
+    cases.push_back({OpKind::kFusedBatchNorm, "mean_alone" + Suffix(format), {InFormat({3, 2, 4, 2}, format), {2}, {2}},
+                     [=](const Scope& s, const Outputs& x) {
+                       const Output none = ops::Fill(s, DType::kFloat64, {0}, 0);
+                       const auto bn = ops::FusedBatchNorm(s, x[0], x[1], x[2], none, none, {.epsilon = 1e-3, .data_format = format});
+                       return Outputs{ops::Square(s, bn.batch_mean)};
+                     }});
+    cases.push_back({OpKind::kFusedBatchNorm, "given_statistics" + Suffix(format), {InFormat({3, 2, 4, 2}, format), {2}, {2}, {2}, {2}},
+                     [=](const Scope& s, const Outputs& x) {
+                       const Output variance = ops::Add(s, ops::Square(s, x[4]), ops::Const(s, Tensor::Of<double>({2}, {0.9, 1.7})));
+                       const BatchNormAttrs attrs{.epsilon = 1e-3, .is_training = false, .data_format = format};
+                       return Outputs{ops::FusedBatchNorm(s, x[0], x[1], x[2], x[3], variance, attrs).y};
+                     }});
     const LRNAttrs lrn{.depth_radius = 2, .bias = 1, .alpha = 0.5, .beta = 0.75, .data_format = format};
     cases.push_back({OpKind::kLRN, std::string("radius_2") + Suffix(format), {InFormat({1, 2, 3, 7}, format)},
                      [=](const Scope& s, const Outputs& x) { return Outputs{ops::LRN(s, x[0], lrn)}; }});

@@ -117,11 +117,11 @@ TEST_F(ImageOps, BatchNormAcceptsEmptyStatisticsOnlyInTraining) {
               HasSubstr("mean is [0], but the input [4,5,6,3] (NHWC) has 3 channels"));
 }
 
-TEST_F(ImageOps, BatchNormRefusesAGradientOfItsStatistics) {
+TEST_F(ImageOps, BatchNormRefusesAGradientOfWhatItKeeps) {
   const Output x = Input({4, 5, 6, 3}), c = Input({3});
   const auto bn = ops::FusedBatchNorm(scope, x, c, c, c, c, {});
-  EXPECT_THAT(testing::ErrorMessage([&] { Gradients(scope, bn.batch_mean, {x}); }),
-              HasSubstr("no gradient flows through the batch statistics"));
+  EXPECT_THAT(testing::ErrorMessage([&] { Gradients(scope, {bn.y.node, 3}, {x}); }),
+              HasSubstr("no gradient flows through what it keeps for its own"));
 }
 
 TEST_F(ImageOps, BatchNormOfHalfPrecisionKeepsFloat32Statistics) {

@@ -75,6 +75,23 @@ TEST(CheckpointNames, EqualCopiesAreSavedOnceAndAllRestored) {
   EXPECT_THAT(apart[1].other_names, ::testing::ElementsAre("v/cg/w", "v0/cg/w"));
 }
 
+// Each copy has an optimizer of its own, with powers of its own.
+TEST(CheckpointNames, PowersOfBetaAreThoseOfTheFirstCopy) {
+  Graph graph;
+  const Scope scope(&graph);
+  for (const char* name : {"beta1_power", "beta1_power_1", "iteration_2", "beta1_powers"})
+    GetVariable(scope, {name, DType::kFloat32, {}, initializers::Zeros(), false});
+  const std::vector<SavedVariable> equal = CheckpointVariables(graph, true), apart = CheckpointVariables(graph, false);
+  EXPECT_EQ(equal[0].name, "append_apply_gradient_ops/beta1_power");
+  EXPECT_EQ(equal[1].name, "append_apply_gradient_ops/beta1_power");
+  EXPECT_EQ(equal[2].name, "iteration");
+  EXPECT_EQ(equal[3].name, "beta1_powers");
+  EXPECT_EQ(apart[1].name, "append_apply_gradient_ops/beta1_power_1");
+  EXPECT_THAT(apart[1].other_names, ::testing::ElementsAre("append_apply_gradient_ops/beta1_power"));
+  EXPECT_EQ(apart[2].name, "iteration_2");
+  EXPECT_THAT(apart[2].other_names, ::testing::ElementsAre("iteration"));
+}
+
 TEST(CheckpointNames, SyntheticImagesAreNoState) {
   Graph graph;
   GetVariable(Scope(&graph), {"tower_0/gpu_cached_inputs", DType::kFloat32, {1}, initializers::Zeros(), false});

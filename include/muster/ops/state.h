@@ -1,5 +1,6 @@
 #pragma once
 
+#include <string>
 #include <string_view>
 
 #include "muster/scope.h"
@@ -42,6 +43,10 @@ Output AssignSub(const Scope& scope, Output ref, Output value);
 Output Identity(const Scope& scope, Output x);
 // Identity whose gradient is zero.
 Output StopGradient(const Scope& scope, Output x);
+// The sum of x over the "size" nodes of this instance, times "scale": every one of them gives the same value. Terms are added
+// by rank. The nodes may be built one after the other (towers are), but when one of them runs all must be in the graph, and of
+// one shape. Differentiable: the gradient is of the sum of all losses, if each tower's is computed alike.
+Output CollectiveReduce(const Scope& scope, Output x, std::string instance, int size, int rank, double scale = 1);
 NodeId NoOp(const Scope& scope);
 // A node that is done when all of "nodes" are (tf.group).
 NodeId Group(const Scope& scope, const std::vector<NodeId>& nodes);

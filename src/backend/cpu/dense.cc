@@ -9,6 +9,7 @@
 #include "backend/cpu/kernels.h"
 #include "backend/cpu/parallel.h"
 #include "base/check.h"
+#include "plan/bucket_format.h"
 
 namespace muster::cpu {
 namespace {
@@ -190,7 +191,8 @@ LayoutWish MatMulApplyLayout(const KernelRequest& r, const DeviceCaps&) {
 
 PreparedKernel PrepareAnyReorder(const KernelRequest& r, const DeviceCaps& caps) {
   const Layout &from = r.inputs[0].layout, &to = r.outputs[0].layout;
-  if (from == to || (!IsDense(from) && !IsDense(to))) return PrepareReorder(r, caps);
+  const bool is_ours = IsDense(from) || IsDense(to) || BucketFormatOf(from) != nullptr || BucketFormatOf(to) != nullptr;
+  if (from == to || !is_ours) return PrepareReorder(r, caps);
   MUSTER_CHECK(from.is_plain() || to.is_plain());
   return {MakeKernel([from, to](const LaunchArgs& a) {
     if (to.is_plain()) from.format()->Unpack(a.inputs[0], a.outputs[0]);

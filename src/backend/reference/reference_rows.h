@@ -27,5 +27,6 @@ std::vector<KernelRow> ReferencePadRows();
 std::vector<KernelRow> ReferenceReductionRows();
 std::vector<KernelRow> ReferenceSearchRows();
 std::vector<KernelRow> ReferenceRandomRows();
+std::vector<KernelRow> ReferenceBucketRows();
 
 }  // namespace muster

@@ -10,7 +10,7 @@ std::vector<KernelRow> ReferenceRows() {
        {ReferenceBinaryRows(), ReferenceUnaryRows(), ReferenceSelectRows(), ReferenceCastRows(), ReferenceActivationRows(),
         ReferenceArrayRows(), ReferenceConcatRows(), ReferencePadRows(), ReferenceReductionRows(), ReferenceSearchRows(),
         ReferenceRandomRows(), ReferenceStateRows(), ReferenceMatMulRows(), ReferenceConvRows(), ReferenceDepthwiseRows(),
-        ReferencePoolRows(), ReferenceBatchNormRows(), ReferenceLrnRows(), ReferenceLossRows(), ReferenceApplyRows()})
+        ReferencePoolRows(), ReferenceBatchNormRows(), ReferenceLrnRows(), ReferenceLossRows(), ReferenceApplyRows(), ReferenceBucketRows()})
     all.insert(all.end(), rows.begin(), rows.end());
   return all;
 }

@@ -158,6 +158,28 @@ std::vector<TensorDesc> OneHotShape(const ShapeContext& c) {
   return {{a.dtype, c.shape(0).Inserted(c.shape(0).rank(), a.depth), {}}};
 }
 
+int64_t Elements(const std::vector<Shape>& shapes) {
+  int64_t count = 0;
+  for (const Shape& shape : shapes) count += shape.num_elements();
+  return count;
+}
+
+std::vector<TensorDesc> BucketShape(const ShapeContext& c) {
+  RequireSameDType(c);
+  int64_t size = 0;
+  for (int i = 0; i < c.num_inputs(); ++i) size += c.shape(i).num_elements();
+  return {Like(c, 0, Shape{size})};
+}
+
+std::vector<TensorDesc> UnbucketShape(const ShapeContext& c) {
+  const auto& shapes = c.attr<BucketAttrs>().shapes;
+  if (!(c.shape(0) == Shape{Elements(shapes)}))
+    throw InvalidArgument(fmt::format("the tensors have {} elements, the bucket is {}", Elements(shapes), c.shape(0).ToString()));
+  std::vector<TensorDesc> parts;
+  for (const Shape& shape : shapes) parts.push_back(Like(c, 0, shape));
+  return parts;
+}
+
 constexpr OpDef Row(OpKind kind, ShapeRule shape_rule, GradientRule gradient) {
   return {.kind = kind, .min_inputs = 1, .max_inputs = 1, .shape_rule = shape_rule, .gradient = gradient};
 }
@@ -182,6 +204,8 @@ constexpr OpDef kArrayOps[] = {
     ManyInputs(OpKind::kPack, PackShape, PackGradient),
     Row(OpKind::kBroadcastTo, BroadcastToShape, BroadcastToGradient),
     Row(OpKind::kOneHot, OneHotShape, NoGradient),
+    ManyInputs(OpKind::kBucket, BucketShape, nullptr),
+    Row(OpKind::kUnbucket, UnbucketShape, nullptr),
 };
 
 }  // namespace

@@ -87,6 +87,16 @@ std::vector<Output> SplitV(const Scope& scope, Output x, int axis, std::vector<i
   return pieces;
 }
 
+Output Bucket(const Scope& scope, const std::vector<Output>& tensors) { return scope.AddOp(OpKind::kBucket, tensors, NoAttrs{}); }
+
+std::vector<Output> Unbucket(const Scope& scope, Output bucket, std::vector<Shape> shapes) {
+  const int num = static_cast<int>(shapes.size());
+  const NodeId node = scope.AddNode(OpKind::kUnbucket, {bucket}, BucketAttrs{std::move(shapes)});
+  std::vector<Output> tensors;
+  for (int i = 0; i < num; ++i) tensors.push_back({node, i});
+  return tensors;
+}
+
 Output Slice(const Scope& scope, Output x, std::vector<int64_t> begin, std::vector<int64_t> size) {
   const Shape shape = scope.shape(x);
   for (size_t i = 0; i < size.size() && i < begin.size() && static_cast<int>(i) < shape.rank(); ++i)

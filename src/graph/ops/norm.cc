@@ -2,13 +2,19 @@
 //   FusedBatchNorm(x, scale, offset, mean, variance) -> y, batch_mean, batch_variance, reserve_mean, reserve_inv_std
 //   FusedBatchNormGrad(dy, x, scale, reserve_mean, reserve_inv_std) -> dx, dscale, doffset
 //   LRNGrad(dy, x, y) -> dx
+#include <algorithm>
+#include <tuple>
+
 #include <fmt/format.h>
 
 #include "graph/op_def.h"
 #include "graph/ops/shape_checks.h"
 #include "graph/ops/window.h"
 #include "muster/error.h"
+#include "muster/ops/array.h"
+#include "muster/ops/math.h"
 #include "muster/ops/nn.h"
+#include "muster/ops/state.h"
 
 namespace muster {
 namespace {
@@ -44,13 +50,56 @@ std::vector<TensorDesc> BatchNormShape(const ShapeContext& c) {
   return {Like(c, 0, c.shape(0)), statistics, statistics, statistics, statistics};
 }
 
+Output Times(const GradientContext& c, Output x, double factor) {
+  return ops::Mul(c.scope, x, ops::ScalarLike(c.scope, factor, c.scope.dtype(x)));
+}
+
+// One value per channel, as it broadcasts over x.
+Output OverChannels(const GradientContext& c, Output x) {
+  const DType dtype = c.scope.dtype(c.input(0));
+  if (c.scope.dtype(x) != dtype) x = ops::Cast(c.scope, x, dtype);
+  if (c.attr<BatchNormAttrs>().data_format == DataFormat::kNHWC) return x;
+  return ops::Reshape(c.scope, x, {c.shape(x)[0], 1, 1});
+}
+
+// Through batch_mean = sum(x)/n and batch_variance = sum((x - mean)^2)/(n - 1): dx = x*slope + bias, by channel.
+Output StatisticsGradient(const GradientContext& c) {
+  const double n = static_cast<double>(c.shape(c.input(0)).num_elements()) / static_cast<double>(c.shape(c.input(1))[0]);
+  Output bias, slope;
+  if (c.dy[1].is_valid()) bias = Times(c, c.dy[1], 1 / n);
+  if (c.dy[2].is_valid()) {
+    slope = Times(c, c.dy[2], 2 / std::max(n - 1, 1.0));
+    const Output centre = ops::Mul(c.scope, slope, c.output(1));
+    bias = bias.is_valid() ? ops::Sub(c.scope, bias, centre) : Times(c, centre, -1);
+  }
+  const Output flat = OverChannels(c, bias);
+  if (!slope.is_valid()) return ops::BroadcastTo(c.scope, flat, c.shape(c.input(0)));
+  return ops::Add(c.scope, ops::Mul(c.scope, c.input(0), OverChannels(c, slope)), flat);
+}
+
+// For inference: y = (x - mean)*s*scale + offset with s = 1/sqrt(variance + epsilon), and sum(dy) = doffset, sum(dy*xhat) = dscale.
+std::pair<Output, Output> GivenStatisticsGradient(const GradientContext& c, Output dscale, Output doffset) {
+  const Output factor = ops::Mul(c.scope, c.input(1), c.output(4));
+  const Output dmean = Times(c, ops::Mul(c.scope, factor, doffset), -1);
+  const Output dvariance = Times(c, ops::Mul(c.scope, ops::Mul(c.scope, factor, c.output(4)), dscale), -0.5);
+  return {dmean, dvariance};
+}
+
 std::vector<Output> BatchNormGradient(const GradientContext& c) {
-  for (size_t i = 1; i < c.dy.size(); ++i)
-    if (c.dy[i].is_valid())
-      throw Unimplemented("FusedBatchNorm " + c.node.name + ": no gradient flows through the batch statistics (outputs 1 to 4)");
-  const NodeId grad = c.scope.AddNode(OpKind::kFusedBatchNormGrad,
-                                      {c.dy[0], c.input(0), c.input(1), c.output(3), c.output(4)}, c.node.attrs);
-  return {{grad, 0}, {grad, 1}, {grad, 2}, {}, {}};
+  if (c.dy[3].is_valid() || c.dy[4].is_valid())
+    throw Unimplemented("FusedBatchNorm " + c.node.name + ": no gradient flows through what it keeps for its own (outputs 3 and 4)");
+  const bool is_training = c.attr<BatchNormAttrs>().is_training;
+  std::vector<Output> dx(5), terms;
+  if (c.dy[0].is_valid()) {
+    const NodeId grad = c.scope.AddNode(OpKind::kFusedBatchNormGrad,
+                                        {c.dy[0], c.input(0), c.input(1), c.output(3), c.output(4)}, c.node.attrs);
+    terms.push_back({grad, 0});
+    dx[1] = {grad, 1}, dx[2] = {grad, 2};
+    if (!is_training) std::tie(dx[3], dx[4]) = GivenStatisticsGradient(c, dx[1], dx[2]);
+  }
+  if (is_training && (c.dy[1].is_valid() || c.dy[2].is_valid())) terms.push_back(StatisticsGradient(c));
+  if (!terms.empty()) dx[0] = terms.size() == 1 ? terms[0] : ops::AddN(c.scope, terms);
+  return dx;
 }
 
 std::vector<TensorDesc> BatchNormGradShape(const ShapeContext& c) {

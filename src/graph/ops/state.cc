@@ -44,6 +44,19 @@ std::vector<TensorDesc> Nothing(const ShapeContext&) { return {}; }
 
 std::vector<Output> PassThrough(const GradientContext& c) { return {c.dy[0]}; }
 
+std::vector<TensorDesc> CollectiveShape(const ShapeContext& c) {
+  const auto& a = c.attr<CollectiveAttrs>();
+  if (a.rank < 0 || a.rank >= a.size) throw InvalidArgument(fmt::format("rank {} is not one of {}", a.rank, a.size));
+  return {c.inputs[0]};
+}
+
+// Every output depends on every input alike.
+std::vector<Output> CollectiveGradient(const GradientContext& c) {
+  CollectiveAttrs a = c.attr<CollectiveAttrs>();
+  a.instance += "/grad";
+  return {c.scope.AddOp(OpKind::kCollectiveReduce, {c.dy[0]}, std::move(a))};
+}
+
 constexpr OpDef kStateOps[] = {
     {.kind = OpKind::kPlaceholder, .min_inputs = 0, .max_inputs = 0, .shape_rule = PlaceholderShape, .gradient = NoGradient, .is_stateful = true},
     {.kind = OpKind::kConst, .min_inputs = 0, .max_inputs = 0, .shape_rule = ConstShape, .gradient = NoGradient},
@@ -54,6 +67,7 @@ constexpr OpDef kStateOps[] = {
     {.kind = OpKind::kAssignSub, .min_inputs = 2, .max_inputs = 2, .shape_rule = AssignShape, .num_refs = 1, .is_stateful = true},
     {.kind = OpKind::kIdentity, .min_inputs = 1, .max_inputs = 1, .shape_rule = SameAsInput, .gradient = PassThrough, .is_alias = true},
     {.kind = OpKind::kStopGradient, .min_inputs = 1, .max_inputs = 1, .shape_rule = SameAsInput, .gradient = NoGradient, .is_alias = true},
+    {.kind = OpKind::kCollectiveReduce, .min_inputs = 1, .max_inputs = 1, .shape_rule = CollectiveShape, .gradient = CollectiveGradient, .is_stateful = true},
     {.kind = OpKind::kNoOp, .min_inputs = 0, .max_inputs = 0, .shape_rule = Nothing, .gradient = NoGradient, .is_stateful = true},
 };
 
@@ -108,6 +122,9 @@ Output Assign(const Scope& scope, Output ref, Output value) { return scope.AddOp
 Output AssignAdd(const Scope& scope, Output ref, Output value) { return scope.AddOp(OpKind::kAssignAdd, {ref, value}); }
 Output AssignSub(const Scope& scope, Output ref, Output value) { return scope.AddOp(OpKind::kAssignSub, {ref, value}); }
 Output Identity(const Scope& scope, Output x) { return scope.AddOp(OpKind::kIdentity, {x}); }
+Output CollectiveReduce(const Scope& scope, Output x, std::string instance, int size, int rank, double scale) {
+  return scope.AddOp(OpKind::kCollectiveReduce, {x}, CollectiveAttrs{std::move(instance), size, rank, scale});
+}
 Output StopGradient(const Scope& scope, Output x) { return scope.AddOp(OpKind::kStopGradient, {x}); }
 NodeId NoOp(const Scope& scope) { return scope.AddNode(OpKind::kNoOp, {}); }
 NodeId Group(const Scope& scope, const std::vector<NodeId>& nodes) { return NoOp(scope.WithControlDependencies(nodes)); }

@@ -13,6 +13,13 @@ Output Clipped(const Scope& scope, Output gradient, const StrategyOptions& strat
   return ops::ClipByValue(scope.WithName("clip"), gradient, -*strategy.gradient_clip, *strategy.gradient_clip);
 }
 
+// gradient + rate * variable, in the form that the compiler makes a part of the update.
+Output Decayed(const Scope& outer, Output gradient, const Variable& variable, double rate) {
+  const Scope scope = outer.WithName("weight_decay");
+  const Output decay = ops::Mul(scope, variable, ops::ScalarLike(scope, rate, scope.dtype(variable)));
+  return gradient.is_valid() ? ops::AddN(scope, {gradient, decay}) : decay;
+}
+
 // The combined gradient goes into a variable beside the one that it belongs to, and the one of the step before comes out.
 Output StagedGradient(const Scope& scope, Output gradient, const Variable& variable, Updates* updates) {
   const std::string name = "staged/gradients/" + VariableName(*scope.graph(), variable);
@@ -74,16 +81,18 @@ Parts GradientParts(const Scope& scope, const StrategyOptions& strategy, const s
 }
 
 Updates UpdateShared(const Scope& scope, const StrategyOptions& strategy, const TowerVariables& variables,
-                     const std::vector<Tower>& towers, const OptimizerFactory& make_optimizer) {
+                     const std::vector<Tower>& towers, const UpdateDecay& decay, const OptimizerFactory& make_optimizer) {
   Updates updates;
   const Scope combine = scope.WithName("combine");
   std::vector<GradientAndVariable> pairs;
   for (size_t i = 0; i < towers[0].variables.size(); ++i) {
     const Parts parts = GradientParts(combine, strategy, towers, i);
-    if (parts.empty()) continue;
+    if (parts.empty() && !decay.Covers(i)) continue;
     const Variable variable = variables.Updated(towers[0].variables[i]);
     const Scope beside = combine.ColocatedWith(variable.ref.node);
-    Output gradient = towers.size() == 1 ? parts[0] : ScaledSum(beside, parts, ScaleOf(strategy));
+    Output gradient;
+    if (!parts.empty()) gradient = towers.size() == 1 ? parts[0] : ScaledSum(beside, parts, ScaleOf(strategy));
+    if (decay.Covers(i)) gradient = Decayed(beside, gradient, variable, decay.rate);
     if (strategy.staged_variables) gradient = StagedGradient(beside, gradient, variable, &updates);
     pairs.push_back({Clipped(beside, gradient, strategy), variable});
   }
@@ -93,7 +102,7 @@ Updates UpdateShared(const Scope& scope, const StrategyOptions& strategy, const 
 }
 
 Updates UpdateCopies(const Scope& scope, const StrategyOptions& strategy, const std::vector<Tower>& towers,
-                     const OptimizerFactory& make_optimizer) {
+                     const UpdateDecay& decay, const OptimizerFactory& make_optimizer) {
   Updates updates;
   std::vector<Parts> gradients;
   for (size_t i = 0; i < towers[0].variables.size(); ++i) gradients.push_back(GradientParts(scope, strategy, towers, i));
@@ -101,8 +110,12 @@ Updates UpdateCopies(const Scope& scope, const StrategyOptions& strategy, const 
   for (size_t t = 0; t < towers.size(); ++t) {
     const Scope here = scope.WithDevice(strategy.tower_devices[t]);
     std::vector<GradientAndVariable> pairs;
-    for (size_t i = 0; i < gradients.size(); ++i)
-      if (!gradients[i].empty()) pairs.push_back({Clipped(here, gradients[i][t], strategy), towers[t].variables[i]});
+    for (size_t i = 0; i < gradients.size(); ++i) {
+      if (gradients[i].empty() && !decay.Covers(i)) continue;
+      Output gradient = gradients[i].empty() ? Output{} : gradients[i][t];
+      if (decay.Covers(i)) gradient = Decayed(here, gradient, towers[t].variables[i], decay.rate);
+      pairs.push_back({Clipped(here, gradient, strategy), towers[t].variables[i]});
+    }
     updates.step.push_back(make_optimizer()->ApplyGradients(here, pairs));
   }
   return updates;

@@ -14,13 +14,20 @@ struct Updates {
   std::vector<NodeId> prefill;  // what one run before the first step does (staged variables)
 };
 
+// Weight decay that is part of the updates: rate * variable is added to the combined gradient of those that it covers.
+struct UpdateDecay {
+  double rate = 0;
+  std::vector<bool> covers;  // by variable of a tower
+  bool Covers(size_t variable) const { return variable < covers.size() && covers[variable]; }
+};
+
 // Variables that towers share: gradients meet where each variable lives, and are applied there once.
 Updates UpdateShared(const Scope& scope, const StrategyOptions& strategy, const TowerVariables& variables,
-                     const std::vector<Tower>& towers, const OptimizerFactory& make_optimizer);
+                     const std::vector<Tower>& towers, const UpdateDecay& decay, const OptimizerFactory& make_optimizer);
 
 // Copies: gradients are exchanged unless the towers are independent, and every tower updates its own.
 Updates UpdateCopies(const Scope& scope, const StrategyOptions& strategy, const std::vector<Tower>& towers,
-                     const OptimizerFactory& make_optimizer);
+                     const UpdateDecay& decay, const OptimizerFactory& make_optimizer);
 
 // What a sum over the towers is multiplied by.
 double ScaleOf(const StrategyOptions& strategy);

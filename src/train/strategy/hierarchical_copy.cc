@@ -35,7 +35,7 @@ AllReduce HierarchicalCopy(NetworkTopology topology) {
     const Output first = ScaledSum(context.OnTower(first_root), Parts(parts.begin(), parts.begin() + half), 1);
     const Output second = ScaledSum(context.OnTower(second_root), Parts(parts.begin() + half, parts.end()), 1);
     const Scope main = context.OnTower(roots.main);
-    const Output total = Scaled(main, ops::Add(main.Named("both"), first, second), context.scale);
+    const Output total = ScaledSum(main.WithName("both"), {first, second}, context.scale);
     const Output at_other = ops::Identity(context.OnTower(roots.other).Named("pass_on"), total);
     Parts results;
     for (int t = 0; t < n; ++t) results.push_back((t < half) == main_is_first ? total : at_other);

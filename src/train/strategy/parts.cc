@@ -12,6 +12,12 @@ Output Scaled(const Scope& scope, Output x, double scale) {
 }
 
 Output ScaledSum(const Scope& scope, const Parts& parts, double scale) {
+  const bool is_half = scope.dtype(parts[0]) == DType::kFloat16 && (parts.size() > 1 || scale != 1);
+  if (is_half) {
+    Parts widened;
+    for (Output part : parts) widened.push_back(ops::Cast(scope, part, DType::kFloat32));
+    return ops::Cast(scope, ScaledSum(scope, widened, scale), DType::kFloat16);
+  }
   return Scaled(scope, parts.size() == 1 ? parts[0] : ops::AddN(scope.Named("sum"), parts), scale);
 }
 

@@ -23,7 +23,7 @@ struct ExchangeContext {
 
 // x times "scale", or x itself if that is 1.
 Output Scaled(const Scope& scope, Output x, double scale);
-// The sum of the parts, in their order and on the scope's device, times "scale".
+// The sum of the parts, in their order and on the scope's device, times "scale". Half-precision parts are added as float32.
 Output ScaledSum(const Scope& scope, const Parts& parts, double scale);
 
 // x as a vector.

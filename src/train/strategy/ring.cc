@@ -38,8 +38,8 @@ class RingOfChunks {
   Output Gather(size_t c) const {
     Output sum = chunks_[TowerAt(c + 1)][c];
     for (size_t hop = 2; hop <= size_; ++hop)
-      sum = ops::Add(On(c + hop).Named("collect"), sum, chunks_[TowerAt(c + hop)][c]);
-    return Scaled(On(c), sum, context_.scale);
+      sum = ScaledSum(On(c + hop).WithName("collect"), {sum, chunks_[TowerAt(c + hop)][c]}, 1);
+    return ScaledSum(On(c), {sum}, context_.scale);
   }
 
   const ExchangeContext& context_;
@@ -74,7 +74,7 @@ Output WithoutPadding(const Scope& scope, Output x, int64_t size) {
 
 AllReduce Ring(int64_t rings, std::vector<int> order) {
   return [rings, order = std::move(order)](const ExchangeContext& context, const Parts& parts, int64_t) -> Parts {
-    if (parts.size() == 1) return {Scaled(context.OnTower(0), parts[0], context.scale)};
+    if (parts.size() == 1) return {ScaledSum(context.OnTower(0), parts, context.scale)};
     const std::vector<int> start = order.empty() ? Numbers(context.num_towers()) : order;
     const Shape shape = context.scope.shape(parts[0]);
     const int64_t n = context.num_towers(), num_chunks = rings * n;

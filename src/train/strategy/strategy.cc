@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "muster/error.h"
+#include "muster/ops/array.h"
 #include "muster/ops/math.h"
 #include "muster/ops/state.h"
 #include "train/strategy/combine.h"
@@ -36,8 +37,8 @@ class TowerSetBuilder {
     Report();
     const Scope scope = root_.WithoutDevice();
     const bool shared = strategy_.variable_update == VariableUpdate::kParameterServer;
-    Updates updates = shared ? train::UpdateShared(scope, strategy_, variables_, set_.towers, make_optimizer)
-                             : train::UpdateCopies(scope, strategy_, set_.towers, make_optimizer);
+    Updates updates = shared ? train::UpdateShared(scope, strategy_, variables_, set_.towers, DecayOfUpdates(), make_optimizer)
+                             : train::UpdateCopies(scope, strategy_, set_.towers, DecayOfUpdates(), make_optimizer);
     for (const Tower& tower : set_.towers)
       updates.step.insert(updates.step.end(), tower.update_ops.begin(), tower.update_ops.end());
     MoveAveragesTogether(&updates);
@@ -63,10 +64,22 @@ class TowerSetBuilder {
     if (strategy_.num_towers() < 1) throw InvalidArgument("a strategy needs at least one tower");
     if (strategy_.staged_variables && strategy_.variable_update != VariableUpdate::kParameterServer)
       throw InvalidArgument("staged variables need variables that the towers share (parameter_server)");
+    if (strategy_.batch_norm_statistics == BatchNormStatistics::kSynchronised && strategy_.variable_update == VariableUpdate::kIndependent)
+      throw InvalidArgument("independent towers cannot have synchronised batch-norm statistics: nothing else is exchanged between them");
+    CheckRingOrder();
     CheckAllReduceSpec(strategy_.exchange.all_reduce_spec, strategy_.num_towers(), static_cast<int>(strategy_.cpus().size()));
     if (strategy_.exchange.network_topology == NetworkTopology::kGcpV100 && strategy_.exchange.hierarchical_copy &&
         strategy_.num_towers() != 8)
       throw InvalidArgument(fmt::format("the gcp_v100 topology has 8 devices, not {}", strategy_.num_towers()));
+  }
+
+  void CheckRingOrder() const {
+    const std::vector<int>& order = strategy_.exchange.ring_order;
+    std::vector<int> sorted = order;
+    std::sort(sorted.begin(), sorted.end());
+    for (size_t i = 0; i < sorted.size(); ++i)
+      if (sorted.size() != static_cast<size_t>(strategy_.num_towers()) || sorted[i] != static_cast<int>(i))
+        throw InvalidArgument(fmt::format("ring_order [{}] must name each of the towers 0 to {} once", fmt::join(order, ", "), strategy_.num_towers() - 1));
   }
 
   void BuildTowers() {
@@ -84,7 +97,9 @@ class TowerSetBuilder {
     TowerOptions options = options_;
     options.layers.get_variable = variables_.GetterOf(tower);
     options.weight_decay = DecayOf(tower);
-    if (strategy_.batch_norm_statistics == BatchNormStatistics::kFirstTower) {
+    if (strategy_.batch_norm_statistics == BatchNormStatistics::kSynchronised) {
+      Synchronise(tower, &options.layers);
+    } else if (strategy_.batch_norm_statistics == BatchNormStatistics::kFirstTower) {
       options.layers.update_moving_averages = options.layers.update_moving_averages && tower == 0;
     } else if (strategy_.variable_update != VariableUpdate::kIndependent && strategy_.num_towers() > 1) {
       options.layers.move_average = [this, tower](const Scope& scope, Output moving, Output batch, double rate) {
@@ -94,12 +109,42 @@ class TowerSetBuilder {
     return options;
   }
 
-  WeightDecay DecayOf(int tower) const {
+  // All towers see the same statistics, so each set of variables follows them once.
+  void Synchronise(int tower, BuilderOptions* layers) {
+    const bool shared = strategy_.variable_update == VariableUpdate::kParameterServer;
+    layers->update_moving_averages = layers->update_moving_averages && (tower == 0 || !shared);
+    const int num_towers = strategy_.num_towers();
+    if (num_towers == 1) return;
+    layers->num_towers = num_towers;
+    const std::string prefix = fmt::format("mean_over_towers_{}", first_node_);
+    layers->mean_over_towers = [=, number = std::make_shared<int>(0)](const Scope& scope, Output x) {
+      const std::string instance = fmt::format("{}_{}", prefix, (*number)++);
+      return ops::CollectiveReduce(scope.Named("mean_over_towers"), x, instance, num_towers, tower, 1.0 / num_towers);
+    };
+  }
+
+  // Decay of the weights as they are is the same in every tower, and cheapest as a part of the update. What is applied late must
+  // contain the decay of the weights that it was computed with.
+  bool DecaysInUpdates() const {
+    return strategy_.num_towers() > 1 && strategy_.variable_update != VariableUpdate::kIndependent && !strategy_.staged_variables &&
+           !strategy_.exchange.relaxed;
+  }
+
+  train::UpdateDecay DecayOfUpdates() const {
+    const double rate = options_.weight_decay.rate * strategy_.num_towers() * train::ScaleOf(strategy_);
+    train::UpdateDecay decay{rate, {}};
+    for (const Variable& variable : set_.towers.back().variables)
+      decay.covers.push_back(std::find(decayed_.begin(), decayed_.end(), variable.ref) != decayed_.end());
+    return decay;
+  }
+
+  WeightDecay DecayOf(int tower) {
     WeightDecay decay = options_.weight_decay;
     const bool each_its_own =
         strategy_.variable_update == VariableUpdate::kIndependent && strategy_.combine == GradientCombine::kMean;
     decay.num_towers = each_its_own ? 1 : strategy_.num_towers();
     if (!each_its_own && tower != strategy_.num_towers() - 1) decay.rate = 0;
+    if (DecaysInUpdates()) decay.defer = [this](const Variable& variable) { decayed_.push_back(variable.ref); };
     return decay;
   }
 
@@ -144,8 +189,10 @@ class TowerSetBuilder {
   const StrategyOptions strategy_;
   const TowerOptions options_;
   const TowerBuilder& build_;
+  const NodeId first_node_ = root_.graph()->num_nodes();  // tells several sets of towers in one graph apart
   TowerVariables variables_;
   std::vector<std::vector<BatchStatistic>> statistics_;
+  std::vector<Output> decayed_;  // variables of the last tower whose updates decay them
   TowerSet set_;
 };
 
@@ -190,6 +237,18 @@ std::vector<GradientAndVariable> AverageGradients(const Scope& scope,
     averaged.push_back({parts.empty() ? Output{} : train::ScaledSum(beside, parts, 1.0 / static_cast<double>(towers.size())), variable});
   }
   return averaged;
+}
+
+std::vector<Output> SplitBatch(const Scope& scope, Output batch, int num_towers) {
+  const Shape& shape = scope.shape(batch);
+  if (num_towers < 1) throw InvalidArgument("a batch is split among at least one tower");
+  if (shape.rank() == 0) throw InvalidArgument("a scalar is no batch: its first axis is to be split among the towers");
+  if (const int64_t rest = shape[0] % num_towers; rest != 0) {
+    const int64_t less = shape[0] - rest, more = less + num_towers;
+    throw InvalidArgument(fmt::format("a batch of {} does not split evenly among {} towers; {}{} would", shape[0], num_towers,
+                                      less > 0 ? fmt::format("{} or ", less) : "", more));
+  }
+  return ops::Split(scope, batch, 0, num_towers);
 }
 
 std::vector<Variable> SavedVariables(const Graph& graph, VariableUpdate variable_update) {
