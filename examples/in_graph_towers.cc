@@ -18,6 +18,7 @@
 #include "muster/optimizer.h"
 #include "muster/schedule.h"
 #include "muster/session.h"
+#include "muster/strategy.h"
 
 using namespace muster;  // NOLINT: an example should be short
 
@@ -39,6 +40,11 @@ Output Network(const Scope& scope, Output images, bool training) {
   return net.Affine(x, kClasses, {.activation = LayerActivation::kLinear});
 }
 
+}  // namespace
+
+// muster::AverageGradients does the same; written out here.
+namespace by_hand {
+
 // For each variable the mean of its gradients over the towers. towers[t][v] is tower t's gradient of variable v; all towers list
 // the same variables in the same order.
 std::vector<GradientAndVariable> AverageGradients(const Scope& scope,
@@ -51,6 +57,10 @@ std::vector<GradientAndVariable> AverageGradients(const Scope& scope,
   }
   return averages;
 }
+
+}  // namespace by_hand
+
+namespace {
 
 // A bright square in one of four corners; the corner is the label.
 void MakeBatch(std::mt19937& random, Tensor* images, Tensor* labels) {
@@ -94,7 +104,7 @@ int main(int argc, char** argv) {
     towers.push_back(optimizer->ComputeGradients(tower, losses.back()));
     correct.push_back(TopKCorrect(tower, Network(tower, image_shares[share], false), label_shares[share], 1));
   }
-  NodeId train = optimizer->ApplyGradients(cpu, AverageGradients(cpu, towers), global_step);
+  NodeId train = optimizer->ApplyGradients(cpu, by_hand::AverageGradients(cpu, towers), global_step);
   Output loss = ops::Mean(cpu.Named("loss"), ops::Pack(cpu, losses)), right = ops::AddN(cpu.Named("right"), correct);
 
   SessionOptions options;

@@ -24,7 +24,8 @@ struct WriteField {
 }  // namespace
 
 bool WriteCompilerOp(GraphDefWriter& w) {
-  w.Op(OpName(w.node().kind));
+  const std::string name(OpName(w.node().kind));
+  w.Op(name.front() == '_' ? name : "_" + name);  // as TensorFlow marks what is nobody's business but its own
   w.AllInputs();
   if (!w.node().inputs.empty()) w.Type("T", w.input_type(0));
   for (const AttrField& field : AttrFields(w.node().attrs))

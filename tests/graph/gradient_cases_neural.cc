@@ -110,19 +110,19 @@ void AddNorms(std::vector<GradientCase>& cases) {
                          return Outputs{ops::FusedBatchNorm(s, x[0], x[1], x[2], mean, variance, attrs).y};
                        }});
     }
-    cases.push_back({OpKind::kFusedBatchNorm, "statistics" + Suffix(format), {InFormat({3, 2, 4, 2}, format), {2}, {2}},
+    cases.push_back({OpKind::kFusedBatchNorm, std::string("statistics") + Suffix(format), {InFormat({3, 2, 4, 2}, format), {2}, {2}},
                      [=](const Scope& s, const Outputs& x) {
                        const Output none = ops::Fill(s, DType::kFloat64, {0}, 0);
                        const auto bn = ops::FusedBatchNorm(s, x[0], x[1], x[2], none, none, {.epsilon = 1e-3, .data_format = format});
                        return Outputs{bn.y, bn.batch_mean, bn.batch_variance};
                      }});
-    cases.push_back({OpKind::kFusedBatchNorm, "mean_alone" + Suffix(format), {InFormat({3, 2, 4, 2}, format), {2}, {2}},
+    cases.push_back({OpKind::kFusedBatchNorm, std::string("mean_alone") + Suffix(format), {InFormat({3, 2, 4, 2}, format), {2}, {2}},
                      [=](const Scope& s, const Outputs& x) {
                        const Output none = ops::Fill(s, DType::kFloat64, {0}, 0);
                        const auto bn = ops::FusedBatchNorm(s, x[0], x[1], x[2], none, none, {.epsilon = 1e-3, .data_format = format});
                        return Outputs{ops::Square(s, bn.batch_mean)};
                      }});
-    cases.push_back({OpKind::kFusedBatchNorm, "given_statistics" + Suffix(format), {InFormat({3, 2, 4, 2}, format), {2}, {2}, {2}, {2}},
+    cases.push_back({OpKind::kFusedBatchNorm, std::string("given_statistics") + Suffix(format), {InFormat({3, 2, 4, 2}, format), {2}, {2}, {2}, {2}},
                      [=](const Scope& s, const Outputs& x) {
                        const Output variance = ops::Add(s, ops::Square(s, x[4]), ops::Const(s, Tensor::Of<double>({2}, {0.9, 1.7})));
                        const BatchNormAttrs attrs{.epsilon = 1e-3, .is_training = false, .data_format = format};

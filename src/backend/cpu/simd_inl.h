@@ -22,6 +22,9 @@ using VF32 = hn::Vec<F32>;
 
 // The first "count" lanes of a vector; the others are 0. Reads nothing behind them.
 HWY_INLINE VF32 LoadPart(F32 d, const float* from, size_t count) {
+#if HWY_TARGET == HWY_SCALAR
+  if (count == 0) return hn::Zero(d);  // a masked load reads its one lane in any case here
+#endif
   if (HWY_LIKELY(count >= hn::Lanes(d))) return hn::LoadU(d, from);
   return hn::MaskedLoad(hn::FirstN(d, count), d, from);
 }

@@ -147,15 +147,16 @@ struct BinaryKernel {
   static PreparedKernel Prepare(const KernelRequest& request, const DeviceCaps&) {
     using Result = decltype(Op()(T{}, T{}));
     const Shape shape = request.out(0);
-    const bool same = request.in(0) == shape && request.in(1) == shape;
+    // In an opaque form, a scalar is the only other shape.
+    const bool in_order = !request.outputs[0].layout.is_plain() || (request.in(0) == shape && request.in(1) == shape);
+    const int64_t count = ElementsInMemory(request.outputs[0]), a_step = request.in(0) == shape, b_step = request.in(1) == shape;
     const std::array<Strides, 2> strides{BroadcastStrides(request.in(0), shape), BroadcastStrides(request.in(1), shape)};
     auto launch = [=](const LaunchArgs& args) {
       const T* a = args.in<T>(0);
       const T* b = args.in<T>(1);
       Result* y = args.out<Result>(0);
-      if (same) {
-        const int64_t count = shape.num_elements();
-        for (int64_t i = 0; i < count; ++i) y[i] = Op()(a[i], b[i]);
+      if (in_order) {
+        for (int64_t i = 0; i < count; ++i) y[i] = Op()(a[i * a_step], b[i * b_step]);
       } else {
         ForEachPosition(shape, strides, [&](const std::array<int64_t, 2>& at) { *y++ = Op()(a[at[0]], b[at[1]]); });
       }
