@@ -183,8 +183,11 @@ PreparedKernel PrepareMatMulApply(const KernelRequest& r, const DeviceCaps& caps
           }), WeightsWorkspace(pass.shape())};
 }
 
+// The weights as the layer's other passes want them: MatMulLayout leaves those of matrix-vector products plain.
 LayoutWish MatMulApplyLayout(const KernelRequest& r, const DeviceCaps&) {
   LayoutWish wish{std::vector<Layout>(r.inputs.size()), std::vector<Layout>(1), true};
+  const int64_t batch = r.in(2)[0], in = r.in(0)[0];
+  if (batch <= 1 || in <= 1) return wish;
   wish.inputs[0] = wish.outputs[0] = DenseLayout(r.inputs[0].dtype, r.in(0)[0], r.in(0)[1]);
   return wish;
 }

@@ -291,14 +291,18 @@ HWY_NOINLINE void WeightsTile(const DenseShape& s, const DenseWeightsArgs& a, co
   }
 }
 
+// A gradient in panels is written with its padding, which x and dy have as zeros: rows to the end of the strip, columns to the
+// end of the panel. Tiles are smaller than those on some CPUs. The padding of weights is zero already.
 template <bool kApply, bool kPlain>
 void WeightsAs(const DenseShape& s, const DenseWeightsArgs& a, int64_t begin, int64_t end) {
-  const int64_t lanes = LanesOf(F32());
-  for (int64_t column = 0; column < s.out; column += kVectors * lanes) {
+  constexpr bool kPads = !kPlain && !kApply;
+  const int64_t lanes = LanesOf(F32()), row_end = kPads ? end * kDenseStrip : std::min(end * kDenseStrip, s.in);
+  const int64_t column_end = kPads ? s.panels() * kDensePanel : s.out;
+  for (int64_t column = 0; column < column_end; column += kVectors * lanes) {
     const int64_t panel = column / kDensePanel, in_panel = column % kDensePanel;
     const float* dy = a.packed_dy + panel * s.batch * kDensePanel + in_panel;
     float* w = a.dw + panel * a.places.panel_stride + in_panel;
-    for (int64_t row = begin * kDenseStrip; row < std::min(end * kDenseStrip, s.in); row += kRowTile) {
+    for (int64_t row = begin * kDenseStrip; row < row_end; row += kRowTile) {
       const float* x = a.packed_x + row / kDenseStrip * s.batch * kDenseStrip + row % kDenseStrip;
       WeightsTile<kApply, kPlain>(s, a, x, dy, w + row * a.places.row_stride, s.in - row, s.out - column);
     }

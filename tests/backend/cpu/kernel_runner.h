@@ -17,7 +17,7 @@ struct RunOptions {
 };
 
 // Prepares and launches the CPU table's kernel and returns the outputs, row-major. The workspace and the outputs are filled
-// with NaN before, so that what a kernel does not write shows.
+// with NaN before, so that what a kernel does not write shows; also in the padding of opaque forms.
 std::vector<Tensor> RunKernel(OpKind kind, const Attrs& attrs, const std::vector<Tensor>& inputs,
                         const std::vector<TensorDesc>& outputs, const RunOptions& options = {});
 

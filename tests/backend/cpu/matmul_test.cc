@@ -85,7 +85,7 @@ TEST_P(DenseLayer, AnImageDoesNotDependOnTheOthers) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Sizes, DenseLayer,
-                         testing::Values(Size{32, 512, 144}, Size{5, 333, 200}, Size{131, 700, 97}, Size{2, 1024, 1024}));
+                         testing::Values(Size{32, 512, 144}, Size{5, 333, 200}, Size{131, 700, 97}, Size{2, 1024, 1024}, Size{4, 1001, 100}));
 
 TEST(MatMulOfNothing, IsTheBias) {
   const auto out = RunKernel(OpKind::k_FusedMatMul, MatMulAttrs{}, {Tensor(DType::kFloat32, {2, 0}), Tensor(DType::kFloat32, {0, 3}),
