@@ -128,7 +128,9 @@ TEST(Streams, KernelsDoNotOverwriteWhatIsJustBeingCopied) {
     if (*p.device.type != "GPU") continue;
     for (const Step& step : p.steps)  // so a kernel waits for what arrives only, never for a copy of its own device
       for (int event : step.waits)
-        if (step.send_channel < 0) EXPECT_NE(plan.partitions[static_cast<size_t>(plan.events[static_cast<size_t>(event)].partition)].device, p.device) << step.name;
+        if (step.send_channel < 0) {
+          EXPECT_NE(plan.partitions[static_cast<size_t>(plan.events[static_cast<size_t>(event)].partition)].device, p.device) << step.name;
+        }
   }
 }
 

@@ -61,7 +61,7 @@ Variable TowerVariables::StagedCopy(const Scope& scope, const VariableSpec& spec
 
 Variable TowerVariables::Copy(const Scope& scope, const VariableSpec& spec, int tower) const {
   if (tower == 0) return GetVariable(scope, spec, Reuse::kAuto);
-  const std::string name = scope.variable_prefix() + std::string(spec.name);
+  const std::string name = fmt::format("{}{}", scope.variable_prefix(), spec.name);
   const NodeId first = scope.graph()->Find("v0" + name.substr(name.find('/')));
   if (first == kNoNode) return GetVariable(scope, spec, Reuse::kAuto);
   VariableSpec copy = spec;
