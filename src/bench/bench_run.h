@@ -55,6 +55,7 @@ class BenchRun {
   void EvaluateAtEnd();
 
   void PrintTotal();
+  void NoteInput();
   void WriteResult();
   void WriteResultOfFailure();
 

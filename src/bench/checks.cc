@@ -61,6 +61,8 @@ void CheckAmounts(const P& p) {
   at_least("num_intra_threads", p.num_intra_threads.value_or(0), 0);
   at_least("num_inter_threads", p.num_inter_threads, 0);
   at_least("task_index", p.task_index, 0);
+  at_least("datasets_num_private_threads", p.datasets_num_private_threads.value_or(0), 0);
+  at_least("multi_device_iterator_max_buffer_size", p.multi_device_iterator_max_buffer_size, 1);
   Refuse(p.num_batches && p.num_epochs, "At most one of --num_batches and --num_epochs may be specified.");
   Refuse(p.num_eval_batches && p.num_eval_epochs,
          "at most one of --num_eval_batches and --num_eval_epochs makes sense");
@@ -191,6 +193,13 @@ void CheckFreezing(const P& p) {
   Refuse(!p.job_name.empty(), flag + " cannot go with --job_name");
 }
 
+// What Muster cannot do yet, though the peer can.
+void CheckEvaluationData(const P& p) {
+  const Mode mode = ModeOf(p);
+  Refuse(Set(p.data_dir) && (mode == Mode::kEvaluation || mode == Mode::kTrainingAndEvaluation),
+         "evaluation of the images in --data_dir is not done yet: leave --data_dir out to evaluate synthetic images");
+}
+
 void CheckModes(const P& p) {
   const std::string& mode = p.variable_update;
   const bool job = !p.job_name.empty();
@@ -259,6 +268,7 @@ void CheckParams(const BenchParams& params) {
   CheckLearningRateFlags(params);
   CheckHalfPrecision(params);
   CheckEvaluationFlags(params);
+  CheckEvaluationData(params);
   CheckFreezing(params);
   CheckModes(params);
   CheckAllReduce(params);

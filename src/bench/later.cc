@@ -25,7 +25,6 @@ const std::vector<Row>& Rows() {
       {"TensorRT", Support::kLater, {"trt_mode", "trt_max_workspace_size_bytes"}},
       {"NUMA binding", Support::kLater, {"use_numa_affinity"}},
       {"a debugger", Support::kLater, {"debugger"}},
-      {"reading of real data", Support::kLater, {"data_dir", "ml_perf"}},
       {"half precision",
        Support::kLater,
        {"fp16_vars", "fp16_enable_auto_loss_scale", "fp16_inc_loss_scale_every_n"}},
@@ -37,13 +36,11 @@ const std::vector<Row>& Rows() {
       {"writing the graph of each device", Support::kLater, {"partitioned_graph_file_prefix"}},
       {"MLPerf's log", Support::kLater, {"ml_perf_compliance_logging"}},
 
-      {"for synthetic data",
+      {"records are read at random, not file by file",
        Support::kNoEffect,
-       {"resize_method", "distortions", "distort_color_in_yiq", "fuse_decode_and_crop", "input_preprocessor",
-        "use_datasets", "datasets_use_prefetch", "datasets_prefetch_buffer_size", "datasets_num_private_threads",
-        "datasets_use_caching", "datasets_repeat_cached_sample", "datasets_parallel_interleave_cycle_length",
-        "datasets_sloppy_parallel_interleave", "datasets_parallel_interleave_prefetch",
-        "multi_device_iterator_max_buffer_size"}},
+       {"use_datasets", "datasets_parallel_interleave_cycle_length", "datasets_sloppy_parallel_interleave",
+        "datasets_parallel_interleave_prefetch"}},
+      {"nor in tf_cnn_benchmarks", Support::kNoEffect, {"datasets_prefetch_buffer_size"}},
       {"without a real GPU",
        Support::kNoEffect,
        {"gpu_thread_mode", "per_gpu_thread_count", "use_unified_memory",
@@ -95,6 +92,25 @@ std::string EvaluationWithoutEffect(const BenchParams& params, const std::string
   return of_training ? "with --eval" : "";
 }
 
+// The same for flags of the input.
+std::string InputWithoutEffect(const BenchParams& params, const std::string& name) {
+  if (!IsOneOf(name, {"resize_method", "distortions", "distort_color_in_yiq", "fuse_decode_and_crop", "input_preprocessor", "ml_perf",
+                      "datasets_use_prefetch", "datasets_num_private_threads", "datasets_use_caching", "datasets_repeat_cached_sample",
+                      "multi_device_iterator_max_buffer_size"}))
+    return "";
+  if (params.data_dir.value_or("").empty()) return "for synthetic data";
+  if (name == "multi_device_iterator_max_buffer_size" && !params.datasets_use_prefetch) return "without --datasets_use_prefetch";
+  if (name == "datasets_num_private_threads" && !params.datasets_use_prefetch) return "without --datasets_use_prefetch";
+  if (IsOneOf(name, {"datasets_use_prefetch", "datasets_num_private_threads", "multi_device_iterator_max_buffer_size"})) return "";
+  if (params.data_name.value_or("") == "cifar10" && name != "distortions") return "on cifar10";
+  if (name == "distort_color_in_yiq" && !params.distortions) return "without --distortions";
+  const bool official = params.input_preprocessor == "official_models_imagenet";
+  if (official && !IsOneOf(name, {"input_preprocessor", "datasets_use_caching", "datasets_repeat_cached_sample"}))
+    return "with --input_preprocessor=official_models_imagenet";
+  if (name == "datasets_use_caching" && params.datasets_repeat_cached_sample) return "with --datasets_repeat_cached_sample";
+  return "";
+}
+
 // Why a flag that works changes nothing in this request; "" when it does.
 std::string WithoutEffectHere(const BenchParams& params, const std::string& name) {
   const auto starts = [](const std::string& text, const char* prefix) { return text.rfind(prefix, 0) == 0; };
@@ -109,6 +125,7 @@ std::string WithoutEffectHere(const BenchParams& params, const std::string& name
   if (name == "fp16_loss_scale" && params.forward_only) return "with --forward_only";
   if (const std::string why = ExchangeWithoutEffect(params, name); !why.empty()) return why;
   if (const std::string why = EvaluationWithoutEffect(params, name); !why.empty()) return why;
+  if (const std::string why = InputWithoutEffect(params, name); !why.empty()) return why;
   const bool of_another = (name == "momentum" && params.optimizer != "momentum") ||
                           (starts(name, "rmsprop_") && params.optimizer != "rmsprop") ||
                           (starts(name, "adam_") && params.optimizer != "adam");

@@ -10,7 +10,7 @@ namespace muster::bench {
 // What Muster makes of a flag of tf_cnn_benchmarks in this version. docs/bench_flags.md shows the whole table.
 enum class Support {
   kWorks,
-  kNoEffect,  // accepted; there is nothing for it to change on CPU devices with synthetic data
+  kNoEffect,  // accepted; there is nothing for it to change
   kLater,     // refused unless it has its default
 };
 

@@ -225,6 +225,19 @@ void BenchRun::PrintTotal() {
   if (log_) log_->LogMetric("average_examples_per_sec", total.images_per_sec, steps * derived_.num_workers);
 }
 
+// How long steps waited for real images.
+void BenchRun::NoteInput() {
+  if (derived_.synthetic || record_.timed.empty()) return;
+  double waited = 0, all = 0;
+  for (const StepRecord& step : record_.timed) {
+    waited += step.result.input_seconds;
+    all += step.wall_seconds;
+  }
+  const double steps = static_cast<double>(record_.timed.size());
+  console_.Note(fmt::format("input: a step of {:.1f} ms waited {:.2f} ms for its images ({:.1f} %)", all / steps * 1e3, waited / steps * 1e3,
+                            all > 0 ? waited / all * 100 : 0));
+}
+
 void BenchRun::WriteResult() {
   console_.Progress("");
   record_.memory = ReadProcessMemory();
@@ -257,6 +270,7 @@ BenchResult BenchRun::Run(const StepRunnerFactory& factory) {
       if (record_.state == ExitState::kFinished) TimedSteps();
       if (record_.state == ExitState::kFinished) EvaluateAtEnd();
       PrintTotal();
+      NoteInput();
       if (running_) runner_->End(global_step_);
     }
   } catch (const OutputError& error) {

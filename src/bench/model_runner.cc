@@ -6,6 +6,7 @@
 #include "bench/batch_memory.h"
 #include "bench/checks.h"
 #include "bench/eval_dir.h"
+#include "bench/input.h"
 #include "bench/later.h"
 #include "bench/loop.h"
 #include "bench/strategy.h"
@@ -23,6 +24,7 @@ class ModelRunner final : public StepRunner {
   explicit ModelRunner(const RunnerRequest& request)
       : params_(request.params), own_(request.own), derived_(request.derived), memory_(params_, own_, derived_, DevicesOf(params_, own_, derived_)) {
     memory_.CheckImagesFit();
+    if (!derived_.synthetic) input_ = std::make_unique<TrainInput>(params_, derived_);
     built_ = BuildTrainGraph(params_, own_, derived_, derived_.batch_size_per_device);
     SessionOptions options = memory_.Options();
     options.dump_passes_dir = own_.dump_passes.value_or("");
@@ -40,7 +42,7 @@ class ModelRunner final : public StepRunner {
     prepared.planned_peak_bytes = plans_.peak_bytes() + std::max<int64_t>(held.anonymous, 0) + std::max<int64_t>(held.shared, 0);
     prepared.recompute_note = train::RecomputeNote(plans_.step->stats());
     session_->Initialize();
-    if (!built_->prefill.empty()) session_->Prepare({}, {}, built_->prefill)->Run();
+    Prefill(0);
     prepared.num_threads = session_->num_threads();
     prepared.memory = plans_.step->stats().devices;
     prepared.libraries = Session::Libraries();
@@ -49,12 +51,25 @@ class ModelRunner final : public StepRunner {
 
   // What is staged is made from the restored values.
   int64_t Resume() override {
+    const int64_t steps = ResumeModel();
+    if (input_ != nullptr) input_->StartAt(steps);
+    return steps;
+  }
+
+  // What is staged for the first step comes from the batch of step "first", which that step then reads again.
+  void Prefill(int64_t first) {
+    if (built_->prefill.empty()) return;
+    const std::vector<Tensor> inputs = input_ == nullptr ? std::vector<Tensor>() : input_->BatchAt(first);
+    session_->Prepare(built_->inputs, {}, built_->prefill)->Run(inputs);
+  }
+
+  int64_t ResumeModel() {
     if (!params_.train_dir) return 0;
     plans_.step->FinishSteps();  // what is saved at the end must be of a whole step
     train_dir_ = std::make_unique<TrainDir>(params_, derived_, *built_, *session_, plans_.gradients.get());
     const int64_t steps = train_dir_->Restore();
     if (steps == 0) return 0;
-    if (!built_->prefill.empty()) session_->Prepare({}, {}, built_->prefill)->Run();
+    Prefill(steps);
     session_->set_step(steps);
     return steps;
   }
@@ -68,9 +83,13 @@ class ModelRunner final : public StepRunner {
   }
 
   StepResult RunStep(const StepInput& input) override {
-    if (train_dir_ != nullptr) train_dir_->BeforeStep(input);
+    const double waited = input_ == nullptr ? 0 : input_->wait_seconds();
+    if (input_ != nullptr) fed_ = input_->Next();
+    const double wait = input_ == nullptr ? 0 : input_->wait_seconds() - waited;
+    if (train_dir_ != nullptr) train_dir_->BeforeStep(input, fed_);
     const int64_t step = session_->step();
-    const std::vector<Tensor> feeds = {Tensor::Scalar<float>(input.learning_rate)};
+    std::vector<Tensor> feeds = {Tensor::Scalar<float>(input.learning_rate)};
+    feeds.insert(feeds.end(), fed_.begin(), fed_.end());
     const std::vector<Tensor> results = input.timeline != nullptr ? plans_.step->RunTraced(feeds, input.timeline) : plans_.step->Run(feeds);
     last_step_ = step;
     StepResult result;
@@ -80,7 +99,7 @@ class ModelRunner final : public StepRunner {
       result.top_1_accuracy = results[1].scalar<float>() / batch;
       result.top_5_accuracy = results[2].scalar<float>() / batch;
     }
-    result.input_seconds = plans_.step->times().input;
+    result.input_seconds = wait + plans_.step->times().input;
     result.compute_seconds = plans_.step->times().compute;
     result.exchange_seconds = plans_.step->times().exchange;
     result.update_seconds = plans_.step->times().update;
@@ -118,7 +137,9 @@ class ModelRunner final : public StepRunner {
   std::string FirstNonFinite() override {
     if (params_.forward_only) return "";
     session_->set_step(last_step_);
-    return train::FirstNonFinite(*session_, *built_->graph, built_->fetches[0], {}).value_or("");
+    Feeds feeds;
+    for (size_t i = 0; i < fed_.size(); ++i) feeds.emplace_back(built_->inputs[i], fed_[i]);
+    return train::FirstNonFinite(*session_, *built_->graph, built_->fetches[0], feeds).value_or("");
   }
 
  private:
@@ -126,6 +147,8 @@ class ModelRunner final : public StepRunner {
   const OwnParams& own_;
   const Derived& derived_;
   const BatchMemory memory_;
+  std::unique_ptr<TrainInput> input_;  // null: synthetic data
+  std::vector<Tensor> fed_;            // input of the last step
   std::unique_ptr<TrainGraph> built_;
   std::unique_ptr<Session> session_;
   StepPlans plans_;

@@ -33,8 +33,8 @@ int64_t StepPlans::peak_bytes() const {
 
 StepPlans PrepareStepPlans(const BenchParams& params, const TrainGraph& graph, Session& session) {
   StepPlans plans;
-  plans.step = session.Prepare({graph.learning_rate}, graph.fetches, graph.targets);
-  if (WatchesGradients(params)) plans.gradients = session.Prepare({}, WatchedGradientsOf(graph).gradients);
+  plans.step = session.Prepare(graph.feeds(), graph.fetches, graph.targets);
+  if (WatchesGradients(params)) plans.gradients = session.Prepare(graph.inputs, WatchedGradientsOf(graph).gradients);
   if (!graph.eval_fetches.empty()) plans.evaluation = session.Prepare({}, graph.eval_fetches);
   return plans;
 }

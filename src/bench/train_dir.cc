@@ -51,10 +51,10 @@ bool TrainDir::IsSummarised(const StepInput& input) const {
   return summaries_ && input.timed_step > 0 && input.timed_step % params_.save_summaries_steps == 0;
 }
 
-void TrainDir::BeforeStep(const StepInput& input) {
+void TrainDir::BeforeStep(const StepInput& input, const std::vector<Tensor>& fed) {
   if (compute_gradients_ == nullptr || !IsSummarised(input)) return;
   const int64_t step = session_.step();
-  gradients_ = compute_gradients_->Run();
+  gradients_ = compute_gradients_->Run(fed);
   session_.set_step(step);
 }
 

@@ -24,8 +24,9 @@ class TrainDir {
 
   // After the variables have their first values. Returns the steps that the checkpoint had done; 0: there is none.
   int64_t Restore();
-  // In front of a step: if its summary wants gradients, computes them apart, which changes nothing.
-  void BeforeStep(const StepInput& input);
+  // In front of a step: if its summary wants gradients, computes them apart, which changes nothing. "fed": the step's images and
+  // labels, as in TrainGraph::inputs.
+  void BeforeStep(const StepInput& input, const std::vector<Tensor>& fed);
   void AfterStep(const StepInput& input, const StepResult& result);
   // The curves of an evaluation. False: no event file is written.
   bool WriteEvaluation(int64_t global_step, const Accuracies& accuracies);

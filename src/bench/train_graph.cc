@@ -26,14 +26,27 @@ Output SyntheticLabels(const Scope& scope, int64_t batch, int num_classes) {
   return ops::RandomUniformInt(scope.Named("synthetic_labels"), DType::kInt32, Shape{batch}, 0, num_classes - 1);
 }
 
-// A tower of the zoo on synthetic data, which is kept in a variable of this name.
-TowerBuilder SyntheticTower(const Derived& derived, int64_t batch, bool trains, const std::string& kept_as = "gpu_cached_inputs") {
+// Real data is fed on the host, from where it goes to the tower's device.
+struct TowerInput {
+  Output images, labels;
+};
+TowerInput FedInput(const Scope& scope, const Shape& shape) {
+  const Scope host = scope.WithDevice("/cpu:0");
+  return {ops::Placeholder(host.Named("images"), DType::kFloat32, shape), ops::Placeholder(host.Named("labels"), DType::kInt32, {shape[0]})};
+}
+
+// A tower of the zoo on synthetic data, which is kept in a variable of this name, or on real images, whose placeholders are added
+// to "fed".
+TowerBuilder ZooTower(const Derived& derived, int64_t batch, bool trains, const std::string& kept_as, std::vector<Output>* fed) {
   const Model& model = FindModel(derived.model.name, derived.dataset.name);
   const int num_classes = FindDataset(derived.dataset.name).num_classes;
-  return [&model, num_classes, batch, trains, kept_as](const Scope& scope, int tower, const TowerOptions& options) {
+  const bool synthetic = derived.synthetic;
+  return [&model, num_classes, batch, trains, kept_as, synthetic, fed](const Scope& scope, int tower, const TowerOptions& options) {
     const Scope input = scope.WithoutName().WithName(fmt::format("tower_{}/input", tower));
-    const Output images = SyntheticImages(input, kept_as, tower, Shape{batch, model.image_size, model.image_size, 3});
-    const Output labels = SyntheticLabels(input, batch, num_classes);
+    const Shape shape{batch, model.image_size, model.image_size, 3};
+    const auto [images, labels] = synthetic ? TowerInput{SyntheticImages(input, kept_as, tower, shape), SyntheticLabels(input, batch, num_classes)}
+                                            : FedInput(input, shape);
+    if (!synthetic) fed->insert(fed->end(), {images, labels});
     const auto build = trains ? BuildTrainingTower : BuildEvaluationTower;
     return build(scope, model, images, labels, options);
   };
@@ -67,9 +80,20 @@ int64_t BytesPerImage(const Derived& derived) {
 
 std::unique_ptr<TrainGraph> BuildTrainGraph(const BenchParams& params, const OwnParams& own, const Derived& derived,
                                             int64_t batch) {
-  const TowerBuilder tower = SyntheticTower(derived, batch, !IsForwardOnly(params));
-  if (derived.mode != Mode::kTrainingAndEvaluation) return BuildTrainGraphOf(params, own, derived, tower);
-  return BuildTrainGraphOf(params, own, derived, tower, SyntheticTower(derived, derived.eval_batch_size_per_device, false, "gpu_cached_inputs_eval"));
+  std::vector<Output> fed;
+  const TowerBuilder tower = ZooTower(derived, batch, !IsForwardOnly(params), "gpu_cached_inputs", &fed);
+  TowerBuilder evaluation;
+  if (derived.mode == Mode::kTrainingAndEvaluation)
+    evaluation = ZooTower(derived, derived.eval_batch_size_per_device, false, "gpu_cached_inputs_eval", &fed);
+  auto built = BuildTrainGraphOf(params, own, derived, tower, evaluation);
+  built->inputs = std::move(fed);
+  return built;
+}
+
+std::vector<Output> TrainGraph::feeds() const {
+  std::vector<Output> all = {learning_rate};
+  all.insert(all.end(), inputs.begin(), inputs.end());
+  return all;
 }
 
 std::unique_ptr<TrainGraph> BuildTrainGraphOf(const BenchParams& params, const OwnParams& own, const Derived& derived,

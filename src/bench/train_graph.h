@@ -8,11 +8,12 @@
 
 namespace muster::bench {
 
-// The graph of one benchmark step: on each device a tower with its synthetic images and labels, the losses of all, and the
-// update. With --forward_only and --eval without the update, and the loss is 0.
+// The graph of one benchmark step: on each device a tower with its synthetic images and labels, or with real ones that are
+// fed; the losses of all, and the update. With --forward_only and --eval without the update, and the loss is 0.
 struct TrainGraph {
   std::unique_ptr<Graph> graph;
   Output learning_rate;             // fed: a float32 scalar
+  std::vector<Output> inputs;       // fed, with --data_dir: for each tower in turn its images and its labels
   std::vector<Output> fetches;      // the reported loss; then, if wanted, the counts of top-1 and top-5, of all towers
   std::vector<NodeId> targets;      // the training step
   std::vector<NodeId> prefill;      // to be run once after the first values
@@ -20,6 +21,9 @@ struct TrainGraph {
   // With --eval_during_training_*: counts of top-1 and top-5 in a batch of validation images, of all towers; they share the
   // towers' variables.
   std::vector<Output> eval_fetches;
+
+  // All that is fed: the rate, then the inputs.
+  std::vector<Output> feeds() const;
 };
 
 // Bytes of one input image.

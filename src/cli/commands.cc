@@ -9,6 +9,7 @@ const std::vector<Command>& Commands() {
       {"devices", "show what this machine has to compute with, and what Muster would use of it", DevicesCommand},
       {"graph", "show or export a model's graph: layers, parameters, arithmetic, devices", GraphCommand},
       {"checkpoint", "list, verify or compare checkpoints in TensorFlow's format", CheckpointCommand},
+      {"data", "verify a data set, or decode its images once and for all", DataCommand},
   };
   return commands;
 }

@@ -21,5 +21,6 @@ int TrainCommand(const std::vector<std::string>& words);    // train_command.cc
 int DevicesCommand(const std::vector<std::string>& words);  // devices_command.cc
 int GraphCommand(const std::vector<std::string>& words);    // graph_command.cc
 int CheckpointCommand(const std::vector<std::string>& words);  // checkpoint_command.cc
+int DataCommand(const std::vector<std::string>& words);     // data_command.cc
 
 }  // namespace muster::cli

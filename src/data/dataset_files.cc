@@ -16,6 +16,7 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kDefaultSet = "fashion-mnist";
 constexpr std::string_view kIdxPrefix = "idx:";
+constexpr std::string_view kCifar10 = "cifar10", kCifar10Prefix = "cifar10:";
 
 struct FileRole {
   std::string_view stem;  // "train-images"
@@ -85,13 +86,29 @@ DatasetFiles FindInFolder(std::string_view folder_name) {
   return files;
 }
 
+// CIFAR-10's own reader says what a folder lacks.
+DatasetFiles Cifar10In(const fs::path& folder) {
+  if (folder.empty()) throw InvalidArgument("--dataset=cifar10: names no folder; write cifar10:DIR");
+  return {.name = std::string(kCifar10), .folder = folder, .num_classes = 10};
+}
+
+// The first folder that is there.
+DatasetFiles FindCifar10(const std::vector<fs::path>& folders) {
+  std::vector<std::string> searched;
+  for (const fs::path& folder : folders) {
+    if (IsFolder(folder)) return Cifar10In(folder);
+    searched.push_back(folder.string());
+  }
+  throw NotFound(fmt::format("--dataset=cifar10: not found in {}; no Debian package has it: name its folder with cifar10:DIR", fmt::join(searched, ", ")));
+}
+
 // The value of the environment's MUSTER_DATA_DIR; null: not set, or empty.
 const char* DataDir() {
   const char* dir = std::getenv("MUSTER_DATA_DIR");
   return dir != nullptr && *dir != '\0' ? dir : nullptr;
 }
 
-bool IsNamedSet(std::string_view spec) { return spec == kDefaultSet || spec == "mnist"; }
+bool IsNamedSet(std::string_view spec) { return spec == kDefaultSet || spec == "mnist" || spec == kCifar10; }
 
 std::string HowToGet(std::string_view name) {
   if (DataDir() != nullptr) return "MUSTER_DATA_DIR is set, so nowhere else was searched: put the files there, unset it";
@@ -116,6 +133,8 @@ DatasetFiles FindDatasetFiles(std::string_view spec) {
 
 DatasetFiles FindDatasetFiles(std::string_view spec, const std::vector<fs::path>& folders) {
   if (spec.starts_with(kIdxPrefix)) return FindInFolder(spec.substr(kIdxPrefix.size()));
+  if (spec.starts_with(kCifar10Prefix)) return Cifar10In(spec.substr(kCifar10Prefix.size()));
+  if (spec == kCifar10) return FindCifar10(folders);
   if (!IsNamedSet(spec)) throw InvalidArgument(fmt::format("--dataset={}: no such data set; expected {}", spec, kDatasetSpecs));
 
   std::string incomplete;

@@ -7,18 +7,18 @@
 
 namespace muster::data {
 
-// The four IDX files of a data set in MNIST's form, and what is known of it.
+// The four IDX files of a data set in MNIST's form, or the folder of CIFAR-10's; and what is known of it.
 struct DatasetFiles {
-  std::string name;                // "fashion-mnist", "mnist", "idx"
+  std::string name;                // "fashion-mnist", "mnist", "idx", "cifar10"
   std::filesystem::path folder;
-  std::filesystem::path train_images;
+  std::filesystem::path train_images;  // these four: not of CIFAR-10
   std::filesystem::path train_labels;
   std::filesystem::path test_images;
   std::filesystem::path test_labels;
   int num_classes = 0;             // 0: one more than the largest training label
 };
 
-// Finds the files of --dataset="spec": "fashion-mnist", "mnist" or "idx:DIR". The files are named as in MNIST
+// Finds the files of --dataset="spec": "fashion-mnist", "mnist", "idx:DIR", "cifar10" or "cifar10:DIR". IDX files are named as in MNIST
 // ("train-images-idx3-ubyte", or with a dot before "idx3"), with or without ".gz". The named sets are searched in
 // DatasetFolders. Throws NotFound or InvalidArgument with one line that says what was looked for, where, and which
 // package or folder would provide it.
@@ -33,6 +33,6 @@ DatasetFiles FindDatasetFiles(std::string_view spec, const std::vector<std::file
 std::vector<std::filesystem::path> DatasetFolders(std::string_view name);
 
 // The values --dataset takes, for help and error texts.
-inline constexpr std::string_view kDatasetSpecs = "fashion-mnist, mnist or idx:DIR";
+inline constexpr std::string_view kDatasetSpecs = "fashion-mnist, mnist, idx:DIR, cifar10 or cifar10:DIR";
 
 }  // namespace muster::data

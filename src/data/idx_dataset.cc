@@ -51,17 +51,4 @@ std::unique_ptr<Dataset> ReadIdxDataset(const std::filesystem::path& images_path
   return std::make_unique<IdxDataset>(std::move(images), std::move(labels), num_classes);
 }
 
-TrainTest ReadTrainTest(const DatasetFiles& files) {
-  TrainTest result;
-  result.train = ReadIdxDataset(files.train_images, files.train_labels, files.num_classes);
-  if (result.train->num_classes() < 2)
-    throw InvalidArgument(fmt::format("{}: all {} labels are 0; at least two classes were expected", files.train_labels.string(), result.train->size()));
-  result.test = ReadIdxDataset(files.test_images, files.test_labels, result.train->num_classes());
-  if (result.test->image_shape() != result.train->image_shape())
-    throw InvalidArgument(fmt::format("{}: images of shape {}, {} was expected as in {}", files.test_images.string(),
-                                      result.test->image_shape().ToString(), result.train->image_shape().ToString(),
-                                      files.train_images.string()));
-  return result;
-}
-
 }  // namespace muster::data

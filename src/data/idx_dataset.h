@@ -1,23 +1,13 @@
 #pragma once
 
+#include <filesystem>
 #include <memory>
 
 #include "data/dataset.h"
-#include "data/dataset_files.h"
 
 namespace muster::data {
 
 // A pair of IDX files held in memory as bytes. Get gives the pixels as 0.0 to 255.0.
 std::unique_ptr<Dataset> ReadIdxDataset(const std::filesystem::path& images, const std::filesystem::path& labels, int num_classes);
-
-// Training and test part of a data set, raw pixels.
-struct TrainTest {
-  std::unique_ptr<Dataset> train;
-  std::unique_ptr<Dataset> test;
-};
-
-// Reads all four files. Both parts have the same image size and number of classes (that of the training labels where
-// "files" does not know it), or Error is thrown.
-TrainTest ReadTrainTest(const DatasetFiles& files);
 
 }  // namespace muster::data

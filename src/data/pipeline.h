@@ -1,7 +1,7 @@
 #pragma once
 
 #include "data/augment.h"
-#include "data/idx_dataset.h"
+#include "data/train_test.h"
 
 namespace muster::data {
 

@@ -47,6 +47,8 @@ class Builder {
 void AddDataFlags(Builder& add) {
   add.Group("Data");
   add.String("dataset", "fashion-mnist", std::string(data::kDatasetSpecs) + "; named sets are searched in $MUSTER_DATA_DIR if it is set").important = true;
+  add.String("data_name", "", "the same as --dataset in the words of muster bench: a name, with the folder in --data_dir");
+  add.String("data_dir", "", "folder of the data set that --data_name names");
   add.Bool("random_flip", false, "mirror half of the training images").important = true;
   add.Int("shift_crop", 0, "shift training images by up to N pixels, zeros at the edges", 0, 64).important = true;
   add.Enum("normalization", "standardize", {"standardize", "unit"}, "pixels to mean 0 and deviation 1 of the training set, or to 0..1");
@@ -180,6 +182,15 @@ OptimizerOptions OptimizerFromFlags(const FlagValues& values) {
           .weight_decay = values.GetFloat("weight_decay")};
 }
 
+// "cifar10:DIR" may also be written --data_name=cifar10 --data_dir=DIR.
+std::string DatasetFrom(const FlagValues& values) {
+  const std::string name = values.GetString("data_name"), dir = values.GetString("data_dir");
+  if (name.empty() && dir.empty()) return values.GetString("dataset");
+  if (values.is_set("dataset")) throw InvalidArgument("flag --dataset cannot go with --data_name and --data_dir, which mean the same");
+  if (name.empty()) throw InvalidArgument(fmt::format("flag --data_dir={}: needs --data_name (cifar10 or idx)", dir));
+  return dir.empty() ? name : name + ":" + dir;
+}
+
 }  // namespace
 
 const std::vector<std::string>& OptimizerNames() {
@@ -201,7 +212,7 @@ FlagTable TrainFlags() {
 TrainOptions OptionsFromFlags(const FlagValues& values) {
   TrainOptions options;
   options.seed = static_cast<uint64_t>(values.GetInt("seed"));
-  options.dataset = values.GetString("dataset");
+  options.dataset = DatasetFrom(values);
   options.pipeline.scaling = values.GetString("normalization") == "unit" ? data::Scaling::kUnit : data::Scaling::kStandardize;
   options.pipeline.augment = {.flip = values.GetBool("random_flip"),
                               .max_shift = static_cast<int>(values.GetInt("shift_crop")),

@@ -135,7 +135,7 @@ TEST_F(TrainCommandTest, BadInputIsRefusedInOneLine) {
   ExpectRefused(Train({"--datset=x"}), "Did you mean: dataset ?");
   ExpectRefused(Train({"word"}), "word");
   ExpectRefused(Train({"--batch_size=0"}), "batch_size");
-  ExpectRefused(Train({"--dataset=nowhere"}), "expected fashion-mnist, mnist or idx:DIR");
+  ExpectRefused(Train({"--dataset=nowhere"}), "expected fashion-mnist, mnist, idx:DIR, cifar10 or cifar10:DIR");
   ExpectRefused(Train({"--model=cnm"}), "known are alexnet, cnn");
   ExpectRefused(Train({"--batch_size=16000000"}), " fits");
   ExpectRefused(Train({"--json=" + PathOf("no/such/folder/x.json")}), "no/such/folder");
@@ -164,6 +164,39 @@ TEST_F(TrainCommandTest, ALossThatIsNotFiniteStopsWithStepAndLayerAndLeavesNoRes
   EXPECT_EQ(output.exit_code, kBadInput);
   EXPECT_THAT(output.err, AllOf(HasSubstr("the loss of step "), HasSubstr(" holds ")));
   EXPECT_FALSE(std::filesystem::exists(PathOf("result.json")));
+}
+
+// CIFAR-10's binary form: images of four colours with noise, class = colour.
+std::string ColouredCifarImages(int count, uint32_t seed) {
+  constexpr int kColours[4][3] = {{200, 60, 60}, {60, 200, 60}, {60, 60, 200}, {200, 200, 60}};
+  std::string bytes;
+  for (int i = 0; i < count; ++i) {
+    bytes.push_back(static_cast<char>(i % 4));
+    for (int c = 0; c < 3; ++c) {
+      for (int pixel = 0; pixel < 1024; ++pixel) {
+        seed = seed * 1664525 + 1013904223;
+        bytes.push_back(static_cast<char>(kColours[i % 4][c] + static_cast<int>(seed >> 24) % 64 - 32));
+      }
+    }
+  }
+  return bytes;
+}
+
+TEST(TrainCommandOnCifar10, Resnet20LearnsASeparableSetInBinaryFormToOne) {
+  const TempFolder folder;
+  for (int i = 1; i <= 5; ++i) folder.Write("data_batch_" + std::to_string(i) + ".bin", ColouredCifarImages(32, static_cast<uint32_t>(i)));
+  folder.Write("test_batch.bin", ColouredCifarImages(32, 77));
+  const Output output = RunMuster({"train", "--data_name=cifar10", "--data_dir=" + folder.path().string(), "--model=resnet20", "--batch_size=16",
+                                   "--eval_batch_size=32", "--num_epochs=12", "--target_accuracy=1", "--optimizer=momentum",
+                                   "--init_learning_rate=0.05", "--random_flip", "--shift_crop=4", "--num_intra_threads=1"});
+  EXPECT_EQ(output.exit_code, kSuccess) << output.out << output.err;
+  EXPECT_THAT(output.out, AllOf(HasSubstr("on cifar10:"), HasSubstr("160 images of 32x32x3, 32 to test"), HasSubstr("test accuracy 1.0000")));
+}
+
+TEST_F(TrainCommandTest, TheTwoWaysToNameADataSetDoNotMix) {
+  ExpectRefused(Train({"--data_name=cifar10"}), "flag --dataset cannot go with --data_name");
+  ExpectRefused(RunMuster({"train", "--data_dir=x"}), "flag --data_dir=x: needs --data_name");
+  ExpectRefused(RunMuster({"train", "--dataset=cifar10:nowhere"}), "flag --dataset=nowhere: there is no such folder");
 }
 
 }  // namespace

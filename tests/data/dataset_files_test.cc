@@ -1,11 +1,12 @@
 #include "data/dataset_files.h"
+#include "data/idx_dataset.h"
 
 #include <cstdlib>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "data/idx_dataset.h"
+#include "data/train_test.h"
 #include "muster/error.h"
 #include "tests/data/error_of.h"
 #include "tests/testing/idx_files.h"
@@ -125,7 +126,7 @@ TEST(DatasetFiles, ANamedSetIsTakenFromTheFirstFolderThatHasAllFiles) {
 
 TEST(DatasetFiles, AnUnknownNameListsTheKnownOnes) {
   EXPECT_EQ(ErrorOf([] { FindDatasetFiles("imagenet"); }),
-            "--dataset=imagenet: no such data set; expected fashion-mnist, mnist or idx:DIR");
+            "--dataset=imagenet: no such data set; expected fashion-mnist, mnist, idx:DIR, cifar10 or cifar10:DIR");
 }
 
 TEST(DatasetFiles, AMissingFashionMnistNamesThePackage) {

@@ -41,15 +41,18 @@ void CheckRecord(const std::string& record, const std::string& where, int num_cl
 
 std::string At(const fs::path& path, int64_t record, int64_t offset) { return fmt::format("{}: record {} at byte {}", path.string(), record, offset); }
 
-// A packed file can only be read from its beginning: what lies behind damage is lost.
+// A packed file can only be read from its beginning: what lies behind damage of the packing is lost.
 void CheckPacked(RecordReader* reader, int num_classes, VerifiedImages* result) {
   std::string record;
+  int64_t failed_at = -1;
   while (!reader->is_lost()) {
     try {
       if (!reader->Next(&record)) return;
     } catch (const Error& error) {
+      if (error.code() != Code::kDataLoss) throw;
+      if (reader->end_offset() == failed_at) return;  // no way past it
+      failed_at = reader->end_offset();
       result->broken.push_back(error.message());
-      if (!reader->is_lost() && error.code() == Code::kDataLoss && record.empty()) return;  // the packing itself
       continue;
     }
     CheckRecord(record, At(reader->path(), reader->index(), reader->offset()), num_classes, result);

@@ -1,0 +1,168 @@
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "base/file.h"
+#include "base/flags.h"
+#include "base/flags_help.h"
+#include "base/interrupt.h"
+#include "base/standard_output.h"
+#include "cli/commands.h"
+#include "cli/dispatch.h"
+#include "data/cifar/verify_cifar10.h"
+#include "data/imagenet/image_cache.h"
+#include "data/imagenet/make_cache.h"
+#include "data/imagenet/open_images.h"
+#include "data/imagenet/verify_images.h"
+#include "muster/error.h"
+#include "muster/models.h"
+
+namespace muster::cli {
+namespace {
+
+namespace fs = std::filesystem;
+using data::Subset;
+using nlohmann::json;
+
+const char kUsage[] =
+    "muster data verify --data_dir=DIR     decodes all, names each broken record; exit code 1 if any\n"
+    "muster data cache --data_dir=DIR --cache_dir=OUT\n"
+    "                                      decodes ImageNet's images once, for training from OUT\n";
+
+FlagTable DataFlags() {
+  return FlagTable({
+      {.name = "data_dir", .type = FlagType::kString, .help = "folder of the data set", .important = true},
+      {.name = "data_name",
+       .type = FlagType::kEnum,
+       .default_value = std::string("imagenet"),
+       .help = "which data set it is",
+       .enum_values = {"imagenet", "cifar10"},
+       .important = true},
+      {.name = "subset",
+       .type = FlagType::kEnum,
+       .default_value = std::string("all"),
+       .help = "which part of it",
+       .enum_values = {"all", "train", "validation"},
+       .important = true},
+      {.name = "cache_dir", .type = FlagType::kString, .help = "cache: folder that gets train.images and validation.images", .important = true},
+      {.name = "shorter_side",
+       .type = FlagType::kInteger,
+       .default_value = int64_t{0},
+       .help = "cache: make larger images smaller, to this shorter side; 0: keep their size",
+       .lower = 0,
+       .upper = 1 << 15,
+       .important = true},
+      {.name = "threads", .type = FlagType::kInteger, .default_value = int64_t{0}, .help = "threads; 0: one per core", .lower = 0, .upper = 1024, .important = true},
+      {.name = "json", .type = FlagType::kBoolean, .default_value = false, .help = "the result as JSON", .important = true},
+  });
+}
+
+std::string Folder(const FlagValues& values, const char* flag) {
+  const std::string folder = values.FindString(flag).value_or("");
+  if (folder.empty()) throw InvalidArgument(fmt::format("flag --{} is missing: it names the folder", flag));
+  return folder;
+}
+
+// With "all", a part that a data set lacks is left out, as long as it has the other.
+std::vector<Subset> SubsetsOf(const FlagValues& values) {
+  const std::string subset = values.GetString("subset");
+  if (subset == "train") return {Subset::kTrain};
+  if (subset == "validation") return {Subset::kValidation};
+  return {Subset::kTrain, Subset::kValidation};
+}
+
+// Calls "work" for each part asked for. Throws if there is none.
+template <typename Work>
+void ForEachPart(const FlagValues& values, Work work) {
+  const std::vector<Subset> subsets = SubsetsOf(values);
+  std::optional<Error> missing;
+  for (const Subset subset : subsets) {
+    try {
+      work(subset);
+    } catch (const Error& error) {
+      if (error.code() != Code::kNotFound || subsets.size() == 1 || missing) throw;
+      missing = error;
+    }
+  }
+}
+
+std::string Count(int64_t count, const char* what) { return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s"); }
+
+int Verify(const FlagValues& values) {
+  const std::string folder = Folder(values, "data_dir"), name = values.GetString("data_name");
+  const bool as_json = values.GetBool("json");
+  json parts = json::array();
+  size_t broken = 0;
+  ForEachPart(values, [&](Subset subset) {
+    const int num_classes = FindDataset(name).num_classes;
+    const data::VerifiedImages found = name == "cifar10" ? data::VerifyCifar10(folder, subset, "--data_dir")
+                                                         : data::VerifyImages(folder, subset, num_classes, "--data_dir",
+                                                                              static_cast<int>(values.GetInt("threads")));
+    broken += found.broken.size();
+    parts.push_back({{"subset", data::SubsetName(subset)}, {"whole", found.whole}, {"broken", found.broken}, {"odd", found.odd}});
+    if (as_json) return;
+    std::string text;
+    for (const std::string& line : found.broken) text += fmt::format("BROKEN  {}\n", line);
+    for (const std::string& line : found.odd) text += fmt::format("odd     {}\n", line);
+    text += fmt::format("{}: {} can be used, {} broken, {} odd\n", data::SubsetName(subset), Count(found.whole, "image"), found.broken.size(),
+                        found.odd.size());
+    WriteStandardOutput(text);
+  });
+  if (as_json) WriteStandardOutput(parts.dump(2, ' ', false, json::error_handler_t::replace) + "\n");
+  return broken == 0 ? kSuccess : kFailure;
+}
+
+int MakeCache(const FlagValues& values) {
+  const std::string folder = Folder(values, "data_dir"), out = Folder(values, "cache_dir");
+  if (values.GetString("data_name") != "imagenet") throw InvalidArgument("flag --data_name=cifar10: is not compressed, so there is nothing to cache");
+  std::error_code ignored;
+  if (fs::equivalent(folder, out, ignored)) throw InvalidArgument("flag --cache_dir: must not be the folder of --data_dir");
+  json parts = json::array();
+  ForEachPart(values, [&](Subset subset) {
+    const auto images = data::OpenImages(folder, subset, FindDataset("imagenet").num_classes, "--data_dir");
+    CreateWritableFolder(out);
+    const std::string path = (fs::path(out) / data::ImageCacheName(data::SubsetName(subset))).string();
+    const data::CacheOptions options{static_cast<int>(values.GetInt("shorter_side")), static_cast<int>(values.GetInt("threads"))};
+    const data::CacheFacts facts = data::MakeImageCache(*images, path, options);
+    parts.push_back({{"file", path}, {"images", facts.images}, {"bytes", facts.bytes}});
+    if (values.GetBool("json")) return;
+    WriteStandardOutput(fmt::format("{}: {}, {:.1f} MiB\n", path, Count(facts.images, "image"), static_cast<double>(facts.bytes) / (1 << 20)));
+  });
+  if (values.GetBool("json")) WriteStandardOutput(parts.dump(2, ' ', false, json::error_handler_t::replace) + "\n");
+  return kSuccess;
+}
+
+// Flags may stand anywhere on the line.
+std::vector<std::string> FlagsFirst(std::vector<std::string> words) {
+  if (words.empty() || words[0].starts_with('-')) return words;
+  std::rotate(words.begin(), words.begin() + 1, words.end());
+  return words;
+}
+
+}  // namespace
+
+int DataCommand(const std::vector<std::string>& words) {
+  const FlagTable table = DataFlags();
+  const FlagValues values = ParseFlags(table, FlagsFirst(words));
+  if (values.help() || values.helpfull()) {
+    WriteStandardOutput(values.help() ? HelpText(kUsage, table) : HelpFullText(kUsage, table));
+    return kSuccess;
+  }
+  const std::vector<std::string>& given = values.positional();
+  const std::string what = given.size() == 1 ? given[0] : "";
+  const bool makes_cache = what == "cache";
+  if (what != "verify" && !makes_cache) throw InvalidArgument("expected verify or cache, with --data_dir=DIR; try --help");
+  for (const char* flag : {"cache_dir", "shorter_side"})
+    if (!makes_cache && values.is_set(flag)) throw InvalidArgument(fmt::format("flag --{} has no meaning without cache", flag));
+  InterruptScope interrupts;
+  try {
+    return makes_cache ? MakeCache(values) : Verify(values);
+  } catch (const Error& error) {
+    if (error.code() != Code::kCancelled || !Interrupted()) throw;
+    return kInterruptedExitCode;
+  }
+}
+
+}  // namespace muster::cli

@@ -1,0 +1,141 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "base/file.h"
+#include "cli/commands.h"
+#include "muster/error.h"
+#include "tests/testing/golden.h"
+#include "tests/testing/idx_files.h"
+
+namespace muster::cli {
+namespace {
+
+using nlohmann::json;
+using ::testing::EndsWith;
+using ::testing::HasSubstr;
+
+std::string GoldenRecordFile() { return ReadFile((testing::GoldenDir() / "tfrecord/train-00000-of-00001").string()); }
+
+class DataCommandTest : public ::testing::Test {
+ protected:
+  // Its exit code; output goes to output_.
+  int Run(std::vector<std::string> words) {
+    ::testing::internal::CaptureStdout();
+    int code = -1;
+    try {
+      code = DataCommand(words);
+    } catch (const Error& error) {
+      error_ = error.what();
+    }
+    output_ = ::testing::internal::GetCapturedStdout();
+    return code;
+  }
+  std::string Flag() const { return "--data_dir=" + folder_.path().string(); }
+  json Verified() {
+    exit_code_ = Run({"verify", Flag(), "--json"});
+    return json::parse(output_);
+  }
+
+  testing::TempFolder folder_;
+  std::string output_, error_;
+  int exit_code_ = -1;
+};
+
+TEST_F(DataCommandTest, VerifyFindsNothingInWholeRecords) {
+  folder_.Write("train-00000-of-00001", GoldenRecordFile());
+  folder_.Write("validation-00000-of-00001", testing::Gzip(GoldenRecordFile()));
+  EXPECT_EQ(Run({"verify", Flag()}), 0);
+  EXPECT_EQ(output_, "train: 12 images can be used, 0 broken, 0 odd\nvalidation: 12 images can be used, 0 broken, 0 odd\n");
+}
+
+// Bad checksums of a record and of a length, an image that is no image, a file that ends too early: each is named, and what lies
+// between is found.
+TEST_F(DataCommandTest, VerifyNamesEveryBrokenRecord) {
+  std::string bytes = GoldenRecordFile();
+  bytes[1740 + 100] ^= 1;  // record 1
+  bytes[5296 + 1] ^= 1;    // length of record 3
+  bytes[9694 + 200] ^= 1;  // record 6
+  folder_.Write("train-00000-of-00002", bytes.substr(0, 18000));  // inside record 10
+  folder_.Write("train-00001-of-00002", GoldenRecordFile().substr(0, 1740 + 5));
+  const json parts = Verified();
+  EXPECT_EQ(exit_code_, 1);
+  ASSERT_EQ(parts.size(), 1u);
+  EXPECT_EQ(parts[0]["subset"], "train");
+  EXPECT_EQ(parts[0]["whole"], 7 + 1);
+  const auto broken = parts[0]["broken"].get<std::vector<std::string>>();
+  ASSERT_EQ(broken.size(), 5u);
+  EXPECT_THAT(broken[0], EndsWith("train-00000-of-00002: record 1 at byte 1740: the checksum of its 2094 bytes is wrong"));
+  EXPECT_THAT(broken[1], EndsWith("record 3 at byte 5296: the checksum of the record's length is wrong; 1585 bytes up to the record at byte 6881 are lost"));
+  EXPECT_THAT(broken[2], HasSubstr("record 6 at byte 9694: the checksum"));
+  EXPECT_THAT(broken[3], HasSubstr("record 10 at byte 17714: the file ends"));
+  EXPECT_THAT(broken[4], EndsWith("train-00001-of-00002: record 1 at byte 1740: the file ends 5 bytes into the record's header of 12"));
+}
+
+TEST_F(DataCommandTest, VerifyOfAPackedFileTellsWhatItCanReach) {
+  std::string packed = testing::Gzip(GoldenRecordFile());
+  packed[packed.size() / 2] ^= 1;
+  folder_.Write("train-00000-of-00001", packed);
+  const json parts = Verified();
+  EXPECT_EQ(exit_code_, 1);
+  EXPECT_FALSE(parts[0]["broken"].empty());
+}
+
+TEST_F(DataCommandTest, VerifyNamesImageFilesThatAreNone) {
+  std::filesystem::create_directories(folder_.path() / "train/n01");
+  folder_.Write("train/n01/a.JPEG", "no image");
+  folder_.Write("train/n01/b.JPEG", "");
+  EXPECT_EQ(Run({"verify", Flag()}), 1);
+  EXPECT_THAT(output_, HasSubstr("a.JPEG: neither a JPEG nor a PNG image: it begins with 0x6e6f2069\n"));
+  EXPECT_THAT(output_, HasSubstr("b.JPEG: the image has no bytes\n"));
+  EXPECT_THAT(output_, HasSubstr("train: 0 images can be used, 2 broken, 0 odd\n"));
+}
+
+TEST_F(DataCommandTest, VerifyNamesEveryBrokenImageOfCifar10) {
+  std::string bytes = ReadFile((testing::GoldenDir() / "cifar10/cifar-10-batches-bin/data_batch_1.bin").string());
+  bytes[0] = 10;
+  bytes[2 * 3073] = 99;
+  folder_.Write("data_batch_1.bin", bytes);
+  folder_.Write("data_batch_2.bin", bytes.substr(0, 2 * 3073 - 1));
+  EXPECT_EQ(Run({"verify", Flag(), "--data_name=cifar10", "--subset=train"}), 1);
+  EXPECT_THAT(output_, HasSubstr("data_batch_1.bin: image 0 at byte 0: the label is 10"));
+  EXPECT_THAT(output_, HasSubstr("data_batch_1.bin: image 2 at byte 6146: the label is 99"));
+  EXPECT_THAT(output_, HasSubstr("data_batch_2.bin: the file has 6145 bytes and ends inside image 1 at byte 3073"));
+  EXPECT_THAT(output_, HasSubstr("data_batch_2.bin: image 0 at byte 0: the label is 10"));
+  EXPECT_THAT(output_, HasSubstr("train: 1 image can be used, 4 broken"));
+}
+
+TEST_F(DataCommandTest, CacheWritesWhatVerifyThenReads) {
+  folder_.Write("train-00000-of-00001", GoldenRecordFile());
+  const testing::TempFolder out;
+  EXPECT_EQ(Run({"cache", Flag(), "--cache_dir=" + (out.path() / "c").string()}), 0);
+  EXPECT_THAT(output_, HasSubstr("train.images: 12 images"));
+  EXPECT_EQ(Run({"verify", "--data_dir=" + (out.path() / "c").string()}), 0);
+  EXPECT_EQ(output_, "train: 12 images can be used, 0 broken, 0 odd\n");
+}
+
+TEST_F(DataCommandTest, CacheOfABrokenImageLeavesNoFile) {
+  std::string bytes = GoldenRecordFile();
+  bytes[1740 + 100] ^= 1;
+  folder_.Write("train-00000-of-00001", bytes);
+  const testing::TempFolder out;
+  EXPECT_EQ(Run({"cache", Flag(), "--cache_dir=" + out.path().string()}), -1);
+  EXPECT_THAT(error_, HasSubstr("record 1 at byte 1740"));
+  EXPECT_TRUE(std::filesystem::is_empty(out.path()));
+}
+
+TEST_F(DataCommandTest, BadRequestsAreOneLine) {
+  for (const std::vector<std::string>& words : std::vector<std::vector<std::string>>{
+           {}, {"verify"}, {"cache", Flag()}, {"look", Flag()}, {"verify", Flag() + "/none"}, {"verify", Flag()}, {"verify", Flag(), "--cache_dir=x"},
+           {"cache", Flag(), "--cache_dir=" + folder_.path().string()}, {"cache", Flag(), "--data_name=cifar10", "--cache_dir=x"}}) {
+    error_.clear();
+    EXPECT_EQ(Run(words), -1);
+    EXPECT_FALSE(error_.empty());
+    EXPECT_EQ(error_.find('\n'), std::string::npos) << error_;
+  }
+}
+
+}  // namespace
+}  // namespace muster::cli
