@@ -81,6 +81,7 @@ void MakeBatch(std::mt19937& random, Tensor* images, Tensor* labels) {
 int main(int argc, char** argv) {
   const bool on_gpus = argc > 1 && std::strcmp(argv[1], "gpu") == 0;
   const int num_towers = argc > 1 + on_gpus ? std::atoi(argv[1 + on_gpus]) : 2;
+  if (num_towers < 1) return std::fprintf(stderr, "usage: example_in_graph_towers [gpu] [towers]: at least one tower\n"), 2;
   const int64_t batch = kBatchPerTower * num_towers;
 
   Graph graph;

@@ -30,6 +30,7 @@ Output MatPow(const Scope& scope, Output m, int power) {
 
 int main(int argc, char** argv) {
   const bool on_gpus = argc > 1 && std::strcmp(argv[1], "gpu") == 0;
+  if (argc > 1 && !on_gpus) return std::fprintf(stderr, "usage: example_matmul_chain [gpu]\n"), 2;
 
   Graph graph;
   Scope root(&graph);

@@ -58,6 +58,15 @@ void CheckAmounts(const P& p) {
   at_least("display_every", p.display_every, 1);
   at_least("num_gpus", p.num_gpus, 1);
   Refuse(p.num_gpus > kMaxDevices, fmt::format("flag --num_gpus={}: must be at most {}", p.num_gpus, kMaxDevices));
+  at_least("save_model_secs", p.save_model_secs, 0);
+  at_least("save_model_steps", p.save_model_steps.value_or(0), 0);
+  at_least("save_summaries_steps", p.save_summaries_steps, 0);
+  at_least("max_ckpts_to_keep", p.max_ckpts_to_keep, 0);
+  at_least("eval_interval_secs", p.eval_interval_secs, 0);
+  Refuse(p.summary_verbosity < 0 || p.summary_verbosity > 3, fmt::format("flag --summary_verbosity={}: must be 0 to 3", p.summary_verbosity));
+  positive("fp16_loss_scale", p.fp16_loss_scale);
+  const double accuracy = p.stop_at_top_1_accuracy.value_or(1);
+  Refuse(!(accuracy >= 0 && accuracy <= 1), fmt::format("flag --stop_at_top_1_accuracy={}: must be 0 to 1", PythonFloat(accuracy)));
   at_least("num_intra_threads", p.num_intra_threads.value_or(0), 0);
   at_least("num_inter_threads", p.num_inter_threads, 0);
   at_least("task_index", p.task_index, 0);

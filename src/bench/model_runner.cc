@@ -34,12 +34,15 @@ class ModelRunner final : public StepRunner {
 
   PreparedRun Prepare() override {
     plans_ = PrepareStepPlans(params_, *built_, *session_);
-    memory_.CheckFits(memory_.Needs(*session_, *built_->graph, plans_));
+    const train::MemoryNeeds needs = memory_.Needs(*session_, *built_->graph, plans_);
+    memory_.CheckFits(needs);
     if (NanStops(params_, own_) && !params_.forward_only) plans_.step->StopUnlessFinite(0);
     PreparedRun prepared;
     // What the program holds already: the graph, the plan and the machine code of its kernels.
     const ProcessMemory held = ReadProcessMemoryExactly();
-    prepared.planned_peak_bytes = plans_.peak_bytes() + std::max<int64_t>(held.anonymous, 0) + std::max<int64_t>(held.shared, 0);
+    int64_t needed = 0;  // drawing the first values may take more than a step
+    for (const train::MemoryNeed& need : needs) needed += need.bytes;
+    prepared.planned_peak_bytes = std::max(plans_.peak_bytes(), needed) + std::max<int64_t>(held.anonymous, 0) + std::max<int64_t>(held.shared, 0);
     prepared.recompute_note = train::RecomputeNote(plans_.step->stats());
     session_->Initialize();
     Prefill(0);

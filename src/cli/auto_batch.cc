@@ -5,7 +5,8 @@ namespace muster::cli {
 bool TakeAutoBatch(std::vector<std::string>* words) {
   bool is_auto = false;
   for (size_t i = 0; i < words->size() && (*words)[i] != "--";) {
-    const std::string name = (*words)[i].starts_with("--") ? (*words)[i].substr(2) : (*words)[i].substr((*words)[i].starts_with("-"));
+    const std::string& word = (*words)[i];
+    const std::string name = word.starts_with("--") ? word.substr(2) : word.starts_with("-") ? word.substr(1) : "";
     const bool in_next_word = name == "batch_size" && i + 1 < words->size();
     if (name == "batch_size=auto" || (in_next_word && (*words)[i + 1] == "auto")) {
       is_auto = true;

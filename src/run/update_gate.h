@@ -11,7 +11,8 @@
 namespace muster {
 
 // What all drivers of a replay agree on before the first of them updates a variable: that no interrupt ends the replay any more,
-// and, if there is a guard, that it was finite. So either all devices update their variables or none does. Used by all drivers
+// and, if there is a guard, that it was finite. So either all devices apply their gradients or none does. (Updates that no gradient
+// goes into, as those of moving averages, do not wait here: they may have run in a step that was stopped.) Used by all drivers
 // of a replay at once; neither locks nor allocates.
 class UpdateGate {
  public:

@@ -32,6 +32,16 @@ class Refused : public ::testing::TestWithParam<Case> {};
 
 TEST_P(Refused, InOneLine) { EXPECT_EQ(ErrorOf(GetParam().words), GetParam().message); }
 
+INSTANTIATE_TEST_SUITE_P(AmountsThatMeanNothing, Refused,
+                         ::testing::Values(Case{{"--save_model_steps=-1"}, "flag --save_model_steps=-1: must be at least 0"},
+                                           Case{{"--save_model_secs=-2"}, "flag --save_model_secs=-2: must be at least 0"},
+                                           Case{{"--save_summaries_steps=-1"}, "flag --save_summaries_steps=-1: must be at least 0"},
+                                           Case{{"--max_ckpts_to_keep=-1"}, "flag --max_ckpts_to_keep=-1: must be at least 0"},
+                                           Case{{"--eval_interval_secs=-1"}, "flag --eval_interval_secs=-1: must be at least 0"},
+                                           Case{{"--stop_at_top_1_accuracy=2"}, "flag --stop_at_top_1_accuracy=2.0: must be 0 to 1"},
+                                           Case{{"--summary_verbosity=7"}, "flag --summary_verbosity=7: must be 0 to 3"},
+                                           Case{{"--use_fp16", "--fp16_loss_scale=0"}, "flag --fp16_loss_scale=0.0: must be greater than 0"}));
+
 // Wording recorded in golden/cnn_benchmarks/commands.json.
 INSTANTIATE_TEST_SUITE_P(AsThePeerSays, Refused,
                          ::testing::Values(Case{{"--num_batches=5", "--num_epochs=1"},

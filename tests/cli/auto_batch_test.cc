@@ -15,7 +15,7 @@ TEST(AutoBatch, TheWordIsTakenOutInAllItsForms) {
 }
 
 TEST(AutoBatch, NumbersAndOtherFlagsStay) {
-  for (const Words& words : {Words{"--batch_size=32"}, Words{"--batch_size", "32"}, Words{"--eval_batch_size=auto"}, Words{"--", "--batch_size=auto"}, Words{"--batch_size"}}) {
+  for (const Words& words : {Words{"--batch_size=32"}, Words{"--batch_size", "32"}, Words{"--eval_batch_size=auto"}, Words{"--", "--batch_size=auto"}, Words{"--batch_size"}, Words{"batch_size=auto"}, Words{"batch_size", "auto"}}) {
     Words copy = words;
     EXPECT_FALSE(TakeAutoBatch(&copy));
     EXPECT_EQ(copy, words);

@@ -57,6 +57,17 @@ TEST(Program, TheResultFileNamesRateAndMemory) {
   EXPECT_EQ(json.at("steps").at("seconds").size(), 3u);
 }
 
+// Drawing this model's images takes twice their memory, more than a step does.
+TEST(Program, ThePlannedPeakCountsTheDrawingOfFirstValues) {
+  TemporaryFolder folder;
+  const Finished run = RunProgram({"bench", "--device=cpu", "--model=trivial", "--batch_size=200", "--data_format=NHWC", "--num_batches=1",
+                                   "--num_warmup_batches=0", "--json=r.json"}, folder.path());
+  ASSERT_EQ(run.exit_code, 0) << run.err;
+  const nlohmann::json json = nlohmann::json::parse(ReadFile(folder.path() + "/r.json"));
+  const auto planned = json.at("planned_peak_bytes").get<double>(), measured = json.at("measured_peak_bytes").get<double>();
+  EXPECT_NEAR(measured, planned, 0.03 * planned);
+}
+
 TEST(Program, ALossThatIsNotFiniteStopsWithStepAndLayerIfTheUserChoseTheRate) {
   TemporaryFolder folder;
   const std::vector<std::string> words = {"bench", "--device=cpu", "--model=lenet", "--init_learning_rate=1e30"};
