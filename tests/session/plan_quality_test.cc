@@ -15,7 +15,8 @@ struct TrainingPlan {
   std::unique_ptr<Session> session;
   std::unique_ptr<Runner> runner;
 
-  TrainingPlan(const char* name, const char* dataset, int64_t batch, DataFormat format = DataFormat::kNHWC) {
+  TrainingPlan(const char* name, const char* dataset, int64_t batch, DataFormat format = DataFormat::kNHWC,
+               const Optimizer& optimizer = *MomentumOptimizer(0.1, 0.9)) {
     Scope root(&graph);
     const Model& model = FindModel(name, dataset);
     Output images = ops::Placeholder(root, DType::kFloat32, Shape{batch, model.image_size, model.image_size, 3});
@@ -24,7 +25,7 @@ struct TrainingPlan {
     options.layers.data_format = format;
     options.weight_decay.rate = 1e-4;
     const Tower tower = BuildTrainingTower(root, model, images, labels, options);
-    const NodeId step = BuildTrainStep(root, tower, *MomentumOptimizer(0.1, 0.9), GlobalStep(root));
+    const NodeId step = BuildTrainStep(root, tower, optimizer, GlobalStep(root));
     session = std::make_unique<Session>(&graph, SessionOptions{});
     runner = session->Prepare({images, labels}, {tower.total_loss}, {step});
   }
@@ -75,6 +76,26 @@ TEST(PlanQuality, UpdatesSweepOverContiguousMemory) {
   // Variables with and without weight decay alternate, so that runs are those of a kernel alone and of its batch norm.
   EXPECT_LE(plan.Count("ApplyMomentum"), 161);
   EXPECT_EQ(plan.Count("AddN"), 2);  // of the gradients of the first block's input and of the weight-decay terms
+}
+
+// Products of one image read the weights as they are: an update that moved them to another form would have them moved back and
+// forth in each step.
+TEST(PlanQuality, DenseWeightsStayPlainWhereABatchHasOneImage) {
+  const auto reorders_weights = [](const TrainingPlan& plan) {
+    std::string found;
+    const std::string text = plan.runner->PlanText();
+    for (size_t at = text.find("_Reorder "); at != std::string::npos; at = text.find("_Reorder ", at + 1)) {
+      const std::string line = text.substr(at, text.find('\n', at) - at);
+      if (line.find("affine") != std::string::npos) found += line + "\n";
+    }
+    return found;
+  };
+  const auto optimizer = GradientDescentOptimizer(0.1);
+  const TrainingPlan one("lenet", "imagenet", 1, DataFormat::kNHWC, *optimizer), many("lenet", "imagenet", 4, DataFormat::kNHWC, *optimizer);
+  EXPECT_EQ(reorders_weights(one), "");
+  EXPECT_EQ(one.Count("_MatMulApplyGradientDescent"), 0);
+  EXPECT_EQ(reorders_weights(many), "");
+  EXPECT_GT(many.Count("_MatMulApplyGradientDescent"), 0);
 }
 
 TEST(PlanQuality, ArenaIsAtMostFivePercentAboveTheLowerBound) {
