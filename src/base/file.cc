@@ -20,7 +20,7 @@ Error FileError(const std::string& doing, const std::string& path, int error) {
   Code code = Code::kUnknown;
   if (error == ENOENT || error == ENOTDIR) code = Code::kNotFound;
   if (error == EACCES || error == EPERM || error == EROFS) code = Code::kPermissionDenied;
-  if (error == ENOSPC || error == EDQUOT || error == EMFILE || error == ENFILE) code = Code::kResourceExhausted;
+  if (error == ENOSPC || error == EDQUOT || error == EFBIG || error == EMFILE || error == ENFILE) code = Code::kResourceExhausted;
   if (error == EISDIR || error == ENAMETOOLONG || error == ELOOP) code = Code::kInvalidArgument;
   return Error(code, fmt::format("cannot {} {}: {}", doing, path, std::strerror(error)));
 }

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <limits>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -52,7 +53,9 @@ int List(const std::string& given, bool as_json) {
     const int64_t size = element ? entry.shape.num_elements() * static_cast<int64_t>(*element) : entry.size;
     const std::string type = data::DataTypeName(entry.data_type);
     const std::string slices = entry.slices.empty() ? "" : fmt::format("  in {} slices", entry.slices.size());
-    bytes += size;
+    if (__builtin_add_overflow(bytes, size, &bytes))
+      throw DataLoss(fmt::format("{}: up to tensor {} its tensors have more than {} bytes, which cannot be", data::IndexPath(path), entry.name,
+                                 std::numeric_limits<int64_t>::max()));
     text += fmt::format("{:<{}}  {:<8}  {:<16}  {:>10}{}\n", entry.name, width, type, entry.shape.ToString(), size, slices);
     const auto dims = entry.shape.dims();
     tensors.push_back({{"name", entry.name}, {"dtype", type}, {"shape", std::vector<int64_t>(dims.begin(), dims.end())}, {"bytes", size}, {"slices", entry.slices.size()}});

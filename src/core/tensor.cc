@@ -1,19 +1,21 @@
 #include "muster/tensor.h"
 
+#include <cstdint>
 #include <cstdlib>
-#include <new>
 
 #include <fmt/format.h>
 
 namespace muster {
 
+// calloc gets large pieces from the system, zeroed: each page is touched first when it gets its values.
 std::shared_ptr<Buffer> Buffer::OnHost(size_t bytes) {
   constexpr size_t kAlignment = 64;
-  const size_t rounded = std::max((bytes + kAlignment - 1) / kAlignment * kAlignment, kAlignment);
-  void* data = std::aligned_alloc(kAlignment, rounded);
-  if (data == nullptr) throw OutOfMemory(fmt::format("the host has no {} bytes left", bytes), "");
-  std::memset(data, 0, rounded);
-  return std::make_shared<Buffer>(data, bytes, [](void* p, void*) { std::free(p); }, nullptr);
+  const size_t rounded = (bytes + kAlignment - 1) / kAlignment * kAlignment + kAlignment;
+  void* const allocated = rounded >= bytes ? std::calloc(1, rounded) : nullptr;
+  if (allocated == nullptr) throw OutOfMemory(fmt::format("the host has no {} bytes left", bytes), "");
+  const auto address = reinterpret_cast<uintptr_t>(allocated);
+  void* const aligned = static_cast<char*>(allocated) + (kAlignment - address % kAlignment);
+  return std::make_shared<Buffer>(aligned, bytes, [](void*, void* owner) { std::free(owner); }, allocated);
 }
 
 Tensor::Tensor(DType dtype, Shape shape) : desc_{dtype, shape, {}}, buffer_(Buffer::OnHost(static_cast<size_t>(desc_.byte_size()))) {}

@@ -34,6 +34,10 @@ Tensor ReadValue(Device& device, const TensorDesc& desc, const void* from) {
     CopyToHost(device, value.raw(), from, value.byte_size());
     return value;
   }
+  if (!device.is_asynchronous()) {  // its memory is the host's: a snapshot of large weights need not take them twice
+    desc.layout.format()->Unpack(from, value.raw());
+    return value;
+  }
   std::vector<std::byte> packed(static_cast<size_t>(desc.byte_size()));
   CopyToHost(device, packed.data(), from, packed.size());
   desc.layout.format()->Unpack(packed.data(), value.raw());

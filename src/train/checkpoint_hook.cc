@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "data/format/checkpoint_state.h"
 #include "muster/error.h"
 #include "train/checkpoint_folder.h"
 
@@ -36,12 +37,19 @@ void Checkpointer::Save(int64_t step) {
 
 namespace {
 
+// How a run goes on from "intact" in place of "broken" ("": the list of checkpoints is).
+std::string WayOn(const std::string& folder, const std::string& broken, const std::string& intact, const std::string& flag) {
+  if (!flag.empty()) return fmt::format("--{}={}", flag, intact);
+  if (!broken.empty()) return fmt::format("remove {}.* to go on from it", broken);
+  const std::filesystem::path list = std::filesystem::path(folder) / data::kCheckpointStateFile;
+  return fmt::format("write 'model_checkpoint_path: \"{}\"' into {} to go on from it", std::filesystem::path(intact).filename().string(), list.string());
+}
+
 // What else could be taken, if anything.
 std::string Advice(const std::string& folder, const std::string& broken, const std::string& flag) try {
   const std::optional<std::string> intact = NewestIntactCheckpoint(folder, broken);
-  if (intact && flag.empty()) return fmt::format("; the newest intact checkpoint is {}", *intact);
-  if (intact) return fmt::format("; the newest intact checkpoint is {}: --{}={}", *intact, flag, *intact);
-  return "; there is no other intact checkpoint in the folder";
+  if (!intact) return "; there is no other intact checkpoint in the folder";
+  return fmt::format("; the newest intact checkpoint is {}: {}", *intact, WayOn(folder, broken, *intact, flag));
 } catch (const Error&) {
   return "";
 }

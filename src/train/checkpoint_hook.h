@@ -55,7 +55,7 @@ class CheckpointHook : public Hook {
 };
 
 // Restores the newest checkpoint of a folder, or "path" if it is not empty. Returns the path; "" if the folder has none. If the
-// checkpoint is damaged the error also names the newest one that is intact, and "flag" to choose it with (if not empty).
+// checkpoint is damaged the error also names the newest one that is intact and how to go on from it, with "flag" if not empty.
 std::string RestoreNewest(Saver& saver, Session& session, const std::string& folder, const std::string& path, const std::string& flag);
 
 }  // namespace muster::train

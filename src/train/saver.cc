@@ -33,6 +33,12 @@ std::string FolderOf(const std::string& path) { return fs::path(path).parent_pat
 
 bool SamePath(const std::string& a, const std::string& b) { return fs::path(a).lexically_normal() == fs::path(b).lexically_normal(); }
 
+// Whatever ways lead there.
+bool IsSameFolder(const std::string& a, const std::string& b) {
+  std::error_code error;
+  return fs::equivalent(a.empty() ? "." : a, b.empty() ? "." : b, error) && !error;
+}
+
 // Values by name.
 using Snapshot = std::map<std::string, Tensor>;
 
@@ -77,7 +83,8 @@ class Saver::Impl {
     return snapshot;
   }
 
-  // Takes over the checkpoints that the folder has when the first one is written there.
+  // Takes over the checkpoints that the folder has when the first one is written there. Those that its "checkpoint" file names
+  // elsewhere (a copied file does) are somebody else's: they neither count nor are removed.
   void EnterFolder(const std::string& path) {
     const std::string folder = FolderOf(path);
     if (folder_ == folder) return;
@@ -87,8 +94,8 @@ class Saver::Impl {
     kept_.clear();
     try {
       for (const std::string& old : data::ReadCheckpointState(folder).all) {
-        const std::string resolved = data::ResolveCheckpoint(folder, old);
-        if (train::CheckpointExists(resolved)) kept_.push_back(resolved);
+        const std::string here = (fs::path(folder) / fs::path(old).filename()).string();
+        if (IsSameFolder(FolderOf(data::ResolveCheckpoint(folder, old)), folder) && train::CheckpointExists(here)) kept_.push_back(here);
       }
     } catch (const Error&) {  // none, or one that is damaged, which the first save replaces
     }
@@ -121,8 +128,7 @@ class Saver::Impl {
   // Relative paths, so that the folder may be moved.
   void WriteState() const {
     data::CheckpointState state;
-    for (const std::string& path : kept_)
-      state.all.push_back(SamePath(FolderOf(path), *folder_) ? fs::path(path).filename().string() : fs::absolute(path).string());
+    for (const std::string& path : kept_) state.all.push_back(fs::path(path).filename().string());
     state.newest = state.all.back();
     data::WriteCheckpointState(*folder_, state);
   }

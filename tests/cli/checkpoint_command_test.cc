@@ -6,7 +6,9 @@
 
 #include "base/file.h"
 #include "cli/dispatch.h"
+#include "data/format/bundle_messages.h"
 #include "data/format/bundle_writer.h"
+#include "data/format/table.h"
 #include "tests/testing/golden.h"
 #include "tests/testing/idx_files.h"
 
@@ -55,6 +57,22 @@ TEST_F(CheckpointCommandTest, ListsAsJsonTheNewestOfAFolder) {
   const auto result = nlohmann::json::parse(output.out);
   EXPECT_EQ(result["checkpoint"], Golden("several/model.ckpt-50"));
   EXPECT_EQ(result["tensors"].size(), 2u);
+}
+
+// Their sum is more than a number of 64 bits can say.
+TEST_F(CheckpointCommandTest, SizesThatCannotBeAreRefused) {
+  data::TableBuilder table;
+  table.Add("", data::BundleHeaderBytes(1));
+  constexpr int64_t kLarge = int64_t{1} << 58;
+  for (int i = 0; i < 5; ++i)
+    table.Add(fmt::format("t{}", i), data::BundleEntryBytes({.data_type = 18, .shape = {kLarge}, .offset = i, .size = 1}));  // complex128
+  const std::string prefix = (folder_.path() / "m-1").string();
+  folder_.Write("m-1.index", table.Finish());
+  const Output output = Checkpoint({"list", prefix});
+  EXPECT_NE(output.exit_code, kSuccess);
+  EXPECT_EQ(output.out, "");
+  EXPECT_THAT(output.err, HasSubstr("m-1.index: up to tensor t"));
+  EXPECT_THAT(output.err, HasSubstr("which cannot be"));
 }
 
 TEST_F(CheckpointCommandTest, VerifiesAllOfAFolderAndNamesWhatIsBroken) {

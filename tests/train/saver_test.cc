@@ -104,6 +104,39 @@ TEST_F(SaverTest, CheckpointsOfAnEarlierRunCount) {
   EXPECT_THAT(CheckpointsIn(Folder()), ElementsAre(Prefix() + "-4", Prefix() + "-3", Prefix() + "-2"));
 }
 
+// A "checkpoint" file that was copied from elsewhere names that place.
+TEST_F(SaverTest, NothingOutsideTheFolderIsRemoved) {
+  const testing::TempFolder other;
+  const std::string theirs = (other.path() / "model.ckpt").string();
+  Saver saver(&model_.graph, {.max_to_keep = 0});
+  saver.Save(*model_.session, theirs, 1);
+  saver.Save(*model_.session, (other.path() / "b.ckpt").string(), 2);
+  fs::create_directory(folder_.path() / "sub");
+  saver.Save(*model_.session, Folder() + "/sub/model.ckpt", 3);
+  std::ofstream(folder_.path() / "checkpoint")
+      << "model_checkpoint_path: \"" << theirs << "-1\"\nall_model_checkpoint_paths: \"../" << other.path().filename().string() << "/b.ckpt-2\"\n"
+      << "all_model_checkpoint_paths: \"sub/model.ckpt-3\"\nall_model_checkpoint_paths: \"" << theirs << "-1\"\n";
+  Saver second(&model_.graph, {.max_to_keep = 1});
+  SaveAt(second, 10);
+  SaveAt(second, 11);
+  EXPECT_THAT(CheckpointsIn(other.path().string()), ElementsAre((other.path() / "b.ckpt").string() + "-2", theirs + "-1"));
+  EXPECT_THAT(CheckpointsIn(Folder() + "/sub"), ElementsAre(Folder() + "/sub/model.ckpt-3"));
+  EXPECT_THAT(CheckpointsIn(Folder()), ElementsAre(Prefix() + "-11"));
+}
+
+// As TensorFlow writes it; the folder has other names too.
+TEST_F(SaverTest, AbsolutePathsIntoTheFolderCount) {
+  Saver saver(&model_.graph);
+  for (const int64_t step : {1, 2}) SaveAt(saver, step);
+  const fs::path link = folder_.path().string() + "_link";
+  fs::create_directory_symlink(folder_.path(), link);
+  std::ofstream(folder_.path() / "checkpoint") << "model_checkpoint_path: \"" << Prefix() << "-2\"\nall_model_checkpoint_paths: \"" << Prefix() << "-1\"\n";
+  model_.Set(3, 3);
+  Saver(&model_.graph, {.max_to_keep = 2}).Save(*model_.session, (link / "model.ckpt").string(), 3);
+  fs::remove(link);
+  EXPECT_THAT(CheckpointsIn(Folder()), ElementsAre(Prefix() + "-3", Prefix() + "-2"));
+}
+
 TEST_F(SaverTest, AFolderThatIsMovedStillWorks) {
   Saver saver(&model_.graph);
   SaveAt(saver, 1);

@@ -1,0 +1,76 @@
+// checkpoint_stall MODEL DATASET BATCH FOLDER: what a checkpoint in the background costs the training that goes on meanwhile.
+// Training steps alone, then as many with a checkpoint that begins with the first; the difference is the stall. FOLDER must
+// exist; the checkpoints written there are removed. For an otherwise idle machine.
+
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+
+#include "base/clock.h"
+#include "muster/models.h"
+#include "muster/ops.h"
+#include "muster/optimizer.h"
+#include "muster/saver.h"
+#include "muster/session.h"
+
+using namespace muster;  // NOLINT
+
+namespace {
+
+constexpr double kMinute = 60;
+
+double BytesOf(const Graph& graph) {
+  double bytes = 0;
+  for (const VariableInfo& info : graph.variables()) bytes += static_cast<double>(graph.desc(info.ref).byte_size());
+  return bytes;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc != 5) return std::fprintf(stderr, "usage: checkpoint_stall MODEL DATASET BATCH FOLDER\n"), 2;
+  const int64_t batch = std::atoll(argv[3]);
+  Graph graph;
+  Scope root(&graph);
+  const Model& model = FindModel(argv[1], argv[2]);
+  const Output images = ops::RandomUniform(root, DType::kFloat32, Shape{batch, model.image_size, model.image_size, 3});
+  const Output labels = ops::RandomUniformInt(root, DType::kInt32, Shape{batch}, 0, FindDataset(argv[2]).num_classes - 1);
+  const Tower tower = BuildTrainingTower(root, model, images, labels, {});
+  const NodeId step = BuildTrainStep(root, tower, *MomentumOptimizer(1e-6, 0.9), GlobalStep(root));
+  Session session(&graph);
+  const std::unique_ptr<Runner> runner = session.Prepare({}, {tower.total_loss}, {step});
+  session.Initialize();
+  Saver saver(&graph, {.max_to_keep = 1});
+  const std::string folder = std::filesystem::path(argv[4]) / "checkpoint_stall", prefix = folder + "/model.ckpt";
+  std::filesystem::create_directory(folder);
+
+  const auto run = [&](int64_t steps) {
+    const double start = SteadySeconds();
+    for (int64_t i = 0; i < steps; ++i) runner->Run();
+    return SteadySeconds() - start;
+  };
+  run(2);
+  const double write_start = SteadySeconds();
+  saver.Save(session, prefix, 0);  // also makes the graph's file, which later ones take over
+  const double write_seconds = SteadySeconds() - write_start;
+  // Twice as long as writing takes on an idle machine, for here it shares the cores.
+  const int64_t steps = static_cast<int64_t>(2 * write_seconds / (run(3) / 3)) + 3;
+  double stall = 0, copy = 0;
+  constexpr int kRounds = 3;
+  for (int round = 0; round < kRounds; ++round) {
+    const double alone = run(steps), start = SteadySeconds();
+    saver.SaveInBackground(session, prefix, round + 1);
+    const double copied = SteadySeconds();
+    run(steps);
+    const double with = SteadySeconds() - start;
+    saver.Wait();
+    copy += (copied - start) / kRounds;
+    stall += (with - alone) / kRounds;
+    std::printf("%lld steps: %.3f s alone, %.3f s with a checkpoint, of which %.3f s copying\n", static_cast<long long>(steps), alone, with, copied - start);
+  }
+  std::printf("%s: %.0f MB of variables; written alone in %.3f s; copied in %.3f s; stall %.3f s, %.2f %% of a minute\n", argv[1], BytesOf(graph) / 1e6, write_seconds,
+              copy, stall, 100 * stall / kMinute);
+  std::filesystem::remove_all(folder);
+  return 0;
+}
