@@ -41,7 +41,7 @@ int main(int argc, char** argv) {
   Session session(&graph);
   const std::unique_ptr<Runner> runner = session.Prepare({}, {tower.total_loss}, {step});
   session.Initialize();
-  Saver saver(&graph, {.max_to_keep = 1});
+  Saver saver(&graph, SaverOptions{.max_to_keep = 1});
   const std::string folder = std::filesystem::path(argv[4]) / "checkpoint_stall", prefix = folder + "/model.ckpt";
   std::filesystem::create_directory(folder);
 

@@ -25,7 +25,7 @@ using testing::Finished;
 class Fault : public ::testing::Test {
  protected:
   Finished Bench(int num_batches, const std::vector<std::string>& more = {}) const {
-    std::vector<std::string> words = {"bench", "--device=cpu", "--data_format=NHWC", "--model=lenet", "--data_name=cifar10", "--batch_size=2", "--num_warmup_batches=0",
+    std::vector<std::string> words = {"bench", "--device=cpu", "--data_format=NHWC", "--model=lenet", "--batch_size=2", "--num_warmup_batches=0",
                                       "--optimizer=momentum", "--save_model_steps=5", "--train_dir=t", "--num_batches=" + std::to_string(num_batches)};
     words.insert(words.end(), more.begin(), more.end());
     return testing::RunProgram(words, folder_.path());

@@ -16,7 +16,7 @@ struct TrainingPlan {
   std::unique_ptr<Runner> runner;
 
   TrainingPlan(const char* name, const char* dataset, int64_t batch, DataFormat format = DataFormat::kNHWC,
-               const Optimizer& optimizer = *MomentumOptimizer(0.1, 0.9)) {
+               std::unique_ptr<Optimizer> optimizer = MomentumOptimizer(0.1, 0.9)) {
     Scope root(&graph);
     const Model& model = FindModel(name, dataset);
     Output images = ops::Placeholder(root, DType::kFloat32, Shape{batch, model.image_size, model.image_size, 3});
@@ -25,7 +25,7 @@ struct TrainingPlan {
     options.layers.data_format = format;
     options.weight_decay.rate = 1e-4;
     const Tower tower = BuildTrainingTower(root, model, images, labels, options);
-    const NodeId step = BuildTrainStep(root, tower, optimizer, GlobalStep(root));
+    const NodeId step = BuildTrainStep(root, tower, *optimizer, GlobalStep(root));
     session = std::make_unique<Session>(&graph, SessionOptions{});
     runner = session->Prepare({images, labels}, {tower.total_loss}, {step});
   }
@@ -90,8 +90,7 @@ TEST(PlanQuality, DenseWeightsStayPlainWhereABatchHasOneImage) {
     }
     return found;
   };
-  const auto optimizer = GradientDescentOptimizer(0.1);
-  const TrainingPlan one("lenet", "imagenet", 1, DataFormat::kNHWC, *optimizer), many("lenet", "imagenet", 4, DataFormat::kNHWC, *optimizer);
+  const TrainingPlan one("lenet", "imagenet", 1, DataFormat::kNHWC, GradientDescentOptimizer(0.1)), many("lenet", "imagenet", 4, DataFormat::kNHWC, GradientDescentOptimizer(0.1));
   EXPECT_EQ(reorders_weights(one), "");
   EXPECT_EQ(one.Count("_MatMulApplyGradientDescent"), 0);
   EXPECT_EQ(reorders_weights(many), "");

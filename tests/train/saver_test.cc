@@ -108,7 +108,7 @@ TEST_F(SaverTest, CheckpointsOfAnEarlierRunCount) {
 TEST_F(SaverTest, NothingOutsideTheFolderIsRemoved) {
   const testing::TempFolder other;
   const std::string theirs = (other.path() / "model.ckpt").string();
-  Saver saver(&model_.graph, {.max_to_keep = 0});
+  Saver saver(&model_.graph, SaverOptions{.max_to_keep = 0});
   saver.Save(*model_.session, theirs, 1);
   saver.Save(*model_.session, (other.path() / "b.ckpt").string(), 2);
   fs::create_directory(folder_.path() / "sub");
@@ -116,7 +116,7 @@ TEST_F(SaverTest, NothingOutsideTheFolderIsRemoved) {
   std::ofstream(folder_.path() / "checkpoint")
       << "model_checkpoint_path: \"" << theirs << "-1\"\nall_model_checkpoint_paths: \"../" << other.path().filename().string() << "/b.ckpt-2\"\n"
       << "all_model_checkpoint_paths: \"sub/model.ckpt-3\"\nall_model_checkpoint_paths: \"" << theirs << "-1\"\n";
-  Saver second(&model_.graph, {.max_to_keep = 1});
+  Saver second(&model_.graph, SaverOptions{.max_to_keep = 1});
   SaveAt(second, 10);
   SaveAt(second, 11);
   EXPECT_THAT(CheckpointsIn(other.path().string()), ElementsAre((other.path() / "b.ckpt").string() + "-2", theirs + "-1"));
@@ -132,7 +132,7 @@ TEST_F(SaverTest, AbsolutePathsIntoTheFolderCount) {
   fs::create_directory_symlink(folder_.path(), link);
   std::ofstream(folder_.path() / "checkpoint") << "model_checkpoint_path: \"" << Prefix() << "-2\"\nall_model_checkpoint_paths: \"" << Prefix() << "-1\"\n";
   model_.Set(3, 3);
-  Saver(&model_.graph, {.max_to_keep = 2}).Save(*model_.session, (link / "model.ckpt").string(), 3);
+  Saver(&model_.graph, SaverOptions{.max_to_keep = 2}).Save(*model_.session, (link / "model.ckpt").string(), 3);
   fs::remove(link);
   EXPECT_THAT(CheckpointsIn(Folder()), ElementsAre(Prefix() + "-3", Prefix() + "-2"));
 }
