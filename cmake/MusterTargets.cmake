@@ -11,6 +11,23 @@ function(muster_library name)
   target_precompile_headers(muster_${name} REUSE_FROM muster_pch)
 endfunction()
 
+# muster_proto(NAME PATH...)
+# Protobuf messages of the room NAME: src/PATH.proto becomes "PATH.pb.h" in the build folder, for who links the room.
+function(muster_proto name)
+  set(generated ${CMAKE_BINARY_DIR}/generated)
+  file(MAKE_DIRECTORY ${generated})
+  foreach(proto ${ARGN})
+    add_custom_command(
+      OUTPUT ${generated}/${proto}.pb.cc ${generated}/${proto}.pb.h
+      COMMAND protobuf::protoc --proto_path=${CMAKE_SOURCE_DIR}/src --cpp_out=${generated} ${CMAKE_SOURCE_DIR}/src/${proto}.proto
+      DEPENDS ${CMAKE_SOURCE_DIR}/src/${proto}.proto
+      VERBATIM)
+    target_sources(muster_${name} PRIVATE ${generated}/${proto}.pb.cc ${generated}/${proto}.pb.h)
+    set_source_files_properties(${generated}/${proto}.pb.cc PROPERTIES SKIP_PRECOMPILE_HEADERS ON COMPILE_OPTIONS -w)
+  endforeach()
+  target_include_directories(muster_${name} SYSTEM PUBLIC ${generated})
+endfunction()
+
 # muster_test(NAME [DEPS room...] [LIBS library...] [LABELS label...] [GOLDEN] [SLOW] [SHARDS n])
 # The test binary <NAME>_test of one folder of tests/. CTest lists each test case as NAME.Suite.Case, but for
 #   GOLDEN  suites named Golden...: one CTest entry NAME.golden, label golden. Their cases come from JSON files that are read

@@ -76,6 +76,7 @@ struct TowerOptions {
   WeightDecay weight_decay;
   double label_smoothing = 0;
   double loss_scale = 1;  // the loss is multiplied by it before differentiation, the gradients divided afterwards
+  Output loss_scale_value{};  // if valid, a float32 scalar of the graph in place of that number
 };
 
 // One copy of a model on one device, from images and labels to gradients.

@@ -28,6 +28,7 @@ struct SessionOptions {
   Recompute recompute = Recompute::kNone;
   int64_t host_memory_limit = 0;    // bytes that a plan may need on all CPU devices together, for kFit; 0: no limit
   std::string dump_passes_dir;      // write the graph after each pass here; empty: do not
+  bool keep_partition_graphs = false;  // for Runner::PartitionGraphs
   GpuOptions gpu = {};
 };
 
@@ -56,6 +57,10 @@ class Runner {
   virtual std::string PlanText() const = 0;
   // What each device does, and what moves between devices.
   virtual PlanSummary Summary() const = 0;
+  // What each device computes after all optimizations, in the order of the devices: a graph whose nodes ask for that device, with "_Send" and
+  // "_Recv" where a value crosses to another. Neighbouring updates, which run as one, are still apart. Empty unless the session
+  // has keep_partition_graphs.
+  virtual std::vector<Graph> PartitionGraphs() const = 0;
 };
 
 // Compiles parts of a graph into plans, caches them, and keeps the variables. Thread-safe, except that the graph must not

@@ -28,6 +28,18 @@ enum class GradientCombine : uint8_t { kMean, kSum };
 // the sums of the backward pass are exchanged in each layer. Not for independent towers.
 enum class BatchNormStatistics : uint8_t { kFirstTower, kMean, kSynchronised };
 
+// A factor on the loss that keeps half-precision gradients from becoming zero, taken out of the gradients again before any
+// exchange; variables "loss_scale" (float32) and "loss_scale_normal_steps" (int32). Automatic: a step whose gradients are all
+// finite counts, and the step after "increase_every" counted ones doubles the factor; a step with one that is not halves it and
+// changes no trained variable and no optimizer slot (running averages and the global step go on).
+struct LossScaling {
+  double initial = 1;  // 1 without "automatic": there is none
+  bool automatic = false;
+  int64_t increase_every = 1000;
+
+  bool is_used() const { return automatic || initial != 1; }
+};
+
 struct StrategyOptions {
   VariableUpdate variable_update = VariableUpdate::kParameterServer;
   std::vector<std::string> tower_devices = {"/cpu:0"};
@@ -41,6 +53,7 @@ struct StrategyOptions {
   bool staged_variables = false;
   std::optional<double> gradient_clip;  // every element of a combined gradient to plus or minus this
   ExchangeOptions exchange;             // kReplicated
+  LossScaling loss_scaling;
 
   int num_towers() const { return static_cast<int>(tower_devices.size()); }
   // The CPUs that take part: the towers' devices if these are CPUs, otherwise the first.
@@ -58,6 +71,7 @@ struct TowerSet {
   std::vector<Tower> towers;
   Output base_loss, total_loss;         // means over the towers, before the update
   Output top_1_correct, top_5_correct;  // sums over the towers
+  Output loss_scale, loss_scale_normal_steps;  // variables, if LossScaling is used
   NodeId train_step = kNoNode;          // done when all variables and running averages are updated
   NodeId prefill = kNoNode;             // to be run once after the first values (staged_variables), or kNoNode
 };

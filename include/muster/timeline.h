@@ -16,6 +16,8 @@ struct TimelineSpan {
   double planned_start = 0, planned_seconds = 0;
   int64_t float_ops = 0;   // as TensorFlow's profiler counts them
   int64_t bytes = 0;       // read and written
+  int64_t output_bytes = 0;     // written; an update in place writes its variable
+  int64_t workspace_bytes = 0;  // held only while the step runs
   std::string output;      // description of the first output: "float32[32,112,112,64]"
 };
 

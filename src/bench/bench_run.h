@@ -13,6 +13,7 @@
 #include "bench/json_text.h"
 #include "bench/learning_rate.h"
 #include "bench/loop.h"
+#include "bench/run_files.h"
 
 namespace muster::bench {
 
@@ -26,6 +27,7 @@ class BenchRun {
         console_(around.console),
         clock_(around.clock),
         notes_(around.notes),
+        files_(params, around.console),
         eval_schedule_(params, derived),
         evaluator_(params, derived, console_, clock_) {
     record_.words = around.words;
@@ -38,9 +40,9 @@ class BenchRun {
  private:
   bool PrepareUnlessInterrupted(const StepRunnerFactory& factory);
   void Prepare(const StepRunnerFactory& factory);
-  void WriteGraph();
   void WarmUp();
-  bool TracedStep(double phase_start);
+  bool LastWarmUpStepButOne(double phase_start);
+  bool TimedStep(int64_t index, double phase_start);
   void TimedSteps();
   bool Step(const std::string& phase, std::vector<StepRecord>& records, int64_t total, double phase_start,
             Timeline* timeline = nullptr);
@@ -65,6 +67,7 @@ class BenchRun {
   Console& console_;
   const std::function<double()>& clock_;
   const std::vector<std::string>& notes_;
+  RunFiles files_;
   const EvalSchedule eval_schedule_;
   const Evaluator evaluator_;
 

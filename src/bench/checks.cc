@@ -140,6 +140,9 @@ void CheckLearningRateFlags(const P& p) {
 }
 
 void CheckHalfPrecision(const P& p) {
+  const double scale = p.fp16_loss_scale.value_or(1);
+  Refuse(scale <= 0, fmt::format("flag --fp16_loss_scale={}: must be greater than 0", PythonFloat(scale)));
+  Refuse(p.fp16_inc_loss_scale_every_n < 1, fmt::format("flag --fp16_inc_loss_scale_every_n={}: must be at least 1", p.fp16_inc_loss_scale_every_n));
   const bool nccl = Contains(p.all_reduce_spec, "nccl");
   if (p.use_fp16 && p.fp16_vars) {
     const bool replicated = p.variable_update.find("replicated") != std::string::npos;

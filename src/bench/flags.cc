@@ -76,6 +76,12 @@ FlagTable OwnFlags() {
                    .help = "whose batches move the running averages of batch norm",
                    .group = group,
                    .enum_values = {"first_tower", "mean", "synchronised"}});
+  specs.push_back({.name = "use_bf16",
+                   .type = FlagType::kBoolean,
+                   .default_value = false,
+                   .help = "compute in bfloat16: activations and casts of the weights, which stay float32",
+                   .group = group,
+                   .important = true});
   specs.push_back({.name = "recompute",
                    .type = FlagType::kEnum,
                    .default_value = std::string("none"),
@@ -121,6 +127,7 @@ OwnParams OwnParamsFromFlags(const FlagValues& values) {
   own.gradient_combine = values.GetString("gradient_combine");
   own.bucket_mb = values.GetInt("bucket_mb");
   own.batch_norm_statistics = values.GetString("batch_norm_statistics");
+  own.use_bf16 = values.GetBool("use_bf16");
   own.recompute = values.GetString("recompute");
   own.host_memory_limit_mb = values.GetInt("host_memory_limit_mb");
   own.simulated_gpus = values.GetInt("simulated_gpus");

@@ -25,15 +25,10 @@ const std::vector<Row>& Rows() {
       {"TensorRT", Support::kLater, {"trt_mode", "trt_max_workspace_size_bytes"}},
       {"NUMA binding", Support::kLater, {"use_numa_affinity"}},
       {"a debugger", Support::kLater, {"debugger"}},
-      {"half precision",
-       Support::kLater,
-       {"fp16_vars", "fp16_enable_auto_loss_scale", "fp16_inc_loss_scale_every_n"}},
       {"Horovod's protocol", Support::kLater, {"horovod_device"}},
       {"a cluster",
        Support::kLater,
        {"job_name", "task_index", "ps_hosts", "worker_hosts", "controller_host", "server_protocol"}},
-      {"a profile", Support::kLater, {"tfprof_file"}},
-      {"writing the graph of each device", Support::kLater, {"partitioned_graph_file_prefix"}},
       {"MLPerf's log", Support::kLater, {"ml_perf_compliance_logging"}},
 
       {"records are read at random, not file by file",
@@ -79,6 +74,16 @@ std::string ExchangeWithoutEffect(const BenchParams& params, const std::string& 
   return "";
 }
 
+// The same for flags of half precision.
+std::string HalfPrecisionWithoutEffect(const BenchParams& params, const std::string& name) {
+  if (!IsOneOf(name, {"fp16_loss_scale", "fp16_vars", "fp16_enable_auto_loss_scale", "fp16_inc_loss_scale_every_n"})) return "";
+  if (!params.use_fp16) return "without --use_fp16";
+  const Mode mode = ModeOf(params);
+  if (name != "fp16_vars" && (mode == Mode::kEvaluation || mode == Mode::kForwardOnly)) return "without training";
+  if (name == "fp16_inc_loss_scale_every_n" && !params.fp16_enable_auto_loss_scale) return "without --fp16_enable_auto_loss_scale";
+  return "";
+}
+
 // The same for flags of evaluations.
 std::string EvaluationWithoutEffect(const BenchParams& params, const std::string& name) {
   const Mode mode = ModeOf(params);
@@ -121,11 +126,11 @@ std::string WithoutEffectHere(const BenchParams& params, const std::string& name
   if (name == "resnet_base_lr" && !starts(params.model, "resnet")) return "on " + params.model;
   if (IsOneOf(name, {"allow_growth", "gpu_memory_frac_for_testing"}) && IsOnCpus(params)) return "on a CPU";
   if (name == "staged_vars" && params.forward_only) return "with --forward_only";
-  if (IsOneOf(name, {"fp16_loss_scale", "compact_gradient_transfer"}) && !params.use_fp16) return "without --use_fp16";
-  if (name == "fp16_loss_scale" && params.forward_only) return "with --forward_only";
+  if (name == "compact_gradient_transfer" && !params.use_fp16) return "without --use_fp16";
   if (const std::string why = ExchangeWithoutEffect(params, name); !why.empty()) return why;
   if (const std::string why = EvaluationWithoutEffect(params, name); !why.empty()) return why;
   if (const std::string why = InputWithoutEffect(params, name); !why.empty()) return why;
+  if (const std::string why = HalfPrecisionWithoutEffect(params, name); !why.empty()) return why;
   const bool of_another = (name == "momentum" && params.optimizer != "momentum") ||
                           (starts(name, "rmsprop_") && params.optimizer != "rmsprop") ||
                           (starts(name, "adam_") && params.optimizer != "adam");
@@ -174,6 +179,7 @@ void CheckGpus(const BenchParams& params, const OwnParams& own) {
 
 void CheckSupported(const BenchParams& params, const OwnParams& own) {
   if (!IsOnCpus(params)) CheckGpus(params, own);
+  if (own.use_bf16 && params.use_fp16) throw InvalidArgument("--use_bf16 cannot go with --use_fp16");
   if (params.variable_update == "horovod")
     throw Unimplemented("flag --variable_update=horovod: Horovod's protocol is not in this version of Muster yet");
   if (own.batch_norm_statistics == "synchronised" && params.variable_update == "independent")
@@ -186,13 +192,6 @@ void CheckSupported(const BenchParams& params, const OwnParams& own) {
     throw Unimplemented(fmt::format("flag --{}={}: {} is not in this version of Muster yet", field.spec.name,
                                     FlagValueText(GetParam(params, field)), support.note));
   }
-}
-
-std::string HalfPrecisionNote(const BenchParams& params) {
-  if (!params.use_fp16) return "";
-  const bool travels = params.compact_gradient_transfer && IsReplicated(params) && params.num_gpus > 1 && !params.forward_only;
-  return travels ? "--use_fp16: gradients travel in half precision; there are no half-precision kernels, so float32 is computed"
-                 : "--use_fp16: there are no half-precision kernels, so float32 is computed";
 }
 
 std::string NoEffectNote(const BenchParams& params) {

@@ -27,9 +27,6 @@ FlagSupport SupportOf(const std::string& name);
 // Throws Unimplemented with one line for the first parameter that is not at its default and is not supported yet.
 void CheckSupported(const BenchParams& params, const OwnParams& own = {});
 
-// What becomes of --use_fp16, for a note on standard error: "" without it.
-std::string HalfPrecisionNote(const BenchParams& params);
-
 // The parameters that are not at their defaults and have no effect, here (kNoEffect) or in this request (momentum of
 // another optimizer, and so on): for one note on standard error. "" when none.
 std::string NoEffectNote(const BenchParams& params);

@@ -18,6 +18,7 @@
 #include "bench/learning_rate.h"
 #include "bench/output.h"
 #include "bench/progress.h"
+#include "bench/run_files.h"
 #include "bench/step_stats.h"
 #include "bench/strategy.h"
 #include "muster/error.h"
@@ -43,8 +44,7 @@ void CheckOutputs(const BenchParams& params, const OwnParams& own) {
   if (own.json) CheckFileFlag("json", *own.json);
   if (own.dump_passes) CheckFolderFlag("dump_passes", *own.dump_passes);
   if (params.benchmark_log_dir) CheckFolderFlag("benchmark_log_dir", *params.benchmark_log_dir);
-  if (!params.trace_file.empty()) CheckFileFlag("trace_file", params.trace_file);
-  if (params.graph_file) CheckFileFlag("graph_file", *params.graph_file);
+  RunFiles::Check(params);
   const bool only_reads = params.forward_only || params.eval;
   if (params.train_dir && (!only_reads || params.train_dir->empty())) CheckFolderFlag("train_dir", *params.train_dir);
   if (params.eval) CheckFolderFlag("eval_dir", params.eval_dir);
@@ -93,10 +93,10 @@ void BenchRun::Prepare(const StepRunnerFactory& factory) {
   running_ = true;
   for (const std::string& note : notes_) console_.Note(note);
   if (const std::string note = NoEffectNote(params_); !note.empty()) console_.Note(note);
-  if (const std::string note = HalfPrecisionNote(params_); !note.empty()) console_.Note(note);
   const double mib = static_cast<double>(record_.prepared.planned_peak_bytes) / (1 << 20);
   console_.Note(fmt::format("memory plan: peak {:.1f} MiB; {} thread{}", mib, record_.prepared.num_threads,
                             record_.prepared.num_threads == 1 ? "" : "s"));
+  if (!record_.prepared.precision_note.empty()) console_.Note(record_.prepared.precision_note);
   if (!record_.prepared.recompute_note.empty()) console_.Note(record_.prepared.recompute_note);
   if (!params_.benchmark_log_dir) return;
   log_.emplace(*params_.benchmark_log_dir);
@@ -145,32 +145,30 @@ void BenchRun::CheckFinite(const std::string& phase, int64_t step, const StepRec
                                     where.empty() ? "" : ": " + where + " first"));
 }
 
-void BenchRun::WriteGraph() {
-  if (params_.graph_file.value_or("").empty()) return;
-  const bool as_text = params_.graph_file->ends_with("txt");
-  console_.Print(fmt::format("Writing GraphDef as {} to {}", as_text ? "text" : "binary", *params_.graph_file));
-  WriteFileAtomically(*params_.graph_file, runner_->GraphDef(as_text));
+// The last warm-up step but one, as in the peer.
+bool BenchRun::LastWarmUpStepButOne(double phase_start) {
+  Timeline timeline;
+  if (!Step("warm-up", record_.warmup, record_.num_warmup_batches, phase_start, files_.TracesWarmUp() ? &timeline : nullptr)) return false;
+  files_.AfterLastWarmUpButOne(*runner_, timeline);
+  return true;
 }
 
-// The last warm-up step but one, as in the peer: the first steps are not typical, and timed ones must not be disturbed.
-bool BenchRun::TracedStep(double phase_start) {
+bool BenchRun::TimedStep(int64_t index, double phase_start) {
+  if (!files_.Profiles(index)) return Step(kTimed, record_.timed, num_timed_, phase_start);
   Timeline timeline;
-  if (!Step("warm-up", record_.warmup, record_.num_warmup_batches, phase_start, &timeline)) return false;
-  console_.Print("Dumping trace to " + params_.trace_file);
-  WriteFileAtomically(params_.trace_file, params_.use_chrome_trace_format ? ChromeTrace(timeline) : StepStatsText(timeline));
+  if (!Step(kTimed, record_.timed, num_timed_, phase_start, &timeline)) return false;
+  files_.AddToProfile(*runner_, index, timeline);
   return true;
 }
 
 void BenchRun::WarmUp() {
   console_.Print("Running warm up");
-  const bool traces = !params_.trace_file.empty();
-  if (traces && record_.num_warmup_batches < 2)
-    console_.Note("no trace is written: it is taken in the last warm-up step but one, so --num_warmup_batches must be at least 2");
+  files_.NoteShortWarmUp(record_.num_warmup_batches);
   const double start = clock_();
   record_.warmup.reserve(static_cast<size_t>(std::min<int64_t>(record_.num_warmup_batches, 1 << 20)));
   for (int64_t i = 0; i < record_.num_warmup_batches; ++i) {
-    const bool is_traced = traces && i + 2 == record_.num_warmup_batches;
-    if (!(is_traced ? TracedStep(start) : Step("warm-up", record_.warmup, record_.num_warmup_batches, start))) {
+    const bool is_last_but_one = i + 2 == record_.num_warmup_batches;
+    if (!(is_last_but_one ? LastWarmUpStepButOne(start) : Step("warm-up", record_.warmup, record_.num_warmup_batches, start))) {
       record_.state = ExitState::kInterrupted;
       return;
     }
@@ -183,7 +181,7 @@ void BenchRun::TimedSteps() {
   record_.timed.reserve(static_cast<size_t>(std::min<int64_t>(num_timed_, 1 << 20)));
   const double start = clock_();
   for (int64_t i = 0; i < num_timed_; ++i) {
-    if (!Step(kTimed, record_.timed, num_timed_, start)) {
+    if (!TimedStep(i, start)) {
       record_.state = ExitState::kInterrupted;
       break;
     }
@@ -262,7 +260,7 @@ BenchResult BenchRun::Run(const StepRunnerFactory& factory) {
     CheckEvaluation(params_);
     if (PrepareUnlessInterrupted(factory)) {
       record_.state = ExitState::kFinished;
-      WriteGraph();
+      files_.WriteGraph(*runner_);
       if (derived_.mode == Mode::kEvaluation) EvaluateCheckpoints();
       else WarmUp();
     }
@@ -272,6 +270,7 @@ BenchResult BenchRun::Run(const StepRunnerFactory& factory) {
       PrintTotal();
       NoteInput();
       if (running_) runner_->End(global_step_);
+      files_.WriteProfile();
     }
   } catch (const OutputError& error) {
     running_ = true;  // nothing was wrong with the request, and the result file may still be read

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
 #include "base/process_memory.h"
 #include "bench/batch_memory.h"
 #include "bench/checks.h"
@@ -9,10 +11,12 @@
 #include "bench/input.h"
 #include "bench/later.h"
 #include "bench/loop.h"
+#include "bench/run_files.h"
 #include "bench/strategy.h"
 #include "bench/train_dir.h"
 #include "bench/train_graph.h"
 #include "muster/graph_export.h"
+#include "muster/half_precision.h"
 #include "muster/session.h"
 #include "train/non_finite.h"
 
@@ -29,6 +33,7 @@ class ModelRunner final : public StepRunner {
     SessionOptions options = memory_.Options();
     options.dump_passes_dir = own_.dump_passes.value_or("");
     options.log_device_placement = own_.log_device_placement;
+    options.keep_partition_graphs = NeedsPartitionGraphs(params_);
     session_ = std::make_unique<Session>(built_->graph.get(), options);
   }
 
@@ -43,6 +48,7 @@ class ModelRunner final : public StepRunner {
     int64_t needed = 0;  // drawing the first values may take more than a step
     for (const train::MemoryNeed& need : needs) needed += need.bytes;
     prepared.planned_peak_bytes = std::max(plans_.peak_bytes(), needed) + std::max<int64_t>(held.anonymous, 0) + std::max<int64_t>(held.shared, 0);
+    prepared.precision_note = PrecisionNote();
     prepared.recompute_note = train::RecomputeNote(plans_.step->stats());
     session_->Initialize();
     Prefill(0);
@@ -90,10 +96,12 @@ class ModelRunner final : public StepRunner {
     if (input_ != nullptr) fed_ = input_->Next();
     const double wait = input_ == nullptr ? 0 : input_->wait_seconds() - waited;
     if (train_dir_ != nullptr) train_dir_->BeforeStep(input, fed_);
+    Timeline* timeline = input.timeline;
+    if (timeline == nullptr && train_dir_ != nullptr) timeline = train_dir_->TimelineFor(input);
     const int64_t step = session_->step();
     std::vector<Tensor> feeds = {Tensor::Scalar<float>(input.learning_rate)};
     feeds.insert(feeds.end(), fed_.begin(), fed_.end());
-    const std::vector<Tensor> results = input.timeline != nullptr ? plans_.step->RunTraced(feeds, input.timeline) : plans_.step->Run(feeds);
+    const std::vector<Tensor> results = timeline != nullptr ? plans_.step->RunTraced(feeds, timeline) : plans_.step->Run(feeds);
     last_step_ = step;
     StepResult result;
     result.loss = results[0].scalar<float>();
@@ -137,6 +145,8 @@ class ModelRunner final : public StepRunner {
     return as_text ? GraphToGraphDefText(placed) : GraphToGraphDef(placed);
   }
 
+  std::vector<Graph> PartitionGraphs() override { return plans_.step->PartitionGraphs(); }
+
   std::string FirstNonFinite() override {
     if (params_.forward_only) return "";
     session_->set_step(last_step_);
@@ -146,6 +156,12 @@ class ModelRunner final : public StepRunner {
   }
 
  private:
+  std::string PrecisionNote() const {
+    const DType dtype = params_.use_fp16 ? DType::kFloat16 : DType::kBFloat16;
+    if ((!params_.use_fp16 && !own_.use_bf16) || HasInstructionsFor(dtype)) return "";
+    return fmt::format("{} is computed in float32 on this CPU: values are rounded and stored as {}", DTypeName(dtype), DTypeName(dtype));
+  }
+
   const BenchParams& params_;
   const OwnParams& own_;
   const Derived& derived_;

@@ -176,6 +176,7 @@ struct OwnParams {
   std::string gradient_combine = "mean";              // of the towers' gradients: mean or sum
   int64_t bucket_mb = 25;                             // of gradients exchanged together; 0: each by itself
   std::string batch_norm_statistics = "first_tower";  // whose batches move running averages: first_tower, mean, synchronised
+  bool use_bf16 = false;                              // activations in bfloat16
   std::string recompute = "none";     // auto: activations are computed again in the backward pass if they do not fit
   int64_t host_memory_limit_mb = 0;   // memory of the host to stay within; 0: what is free
   int64_t simulated_gpus = 0;                         // GPUs on host memory that --device=gpu can take

@@ -51,6 +51,7 @@ Json FlagsJson(const BenchParams& params, const OwnParams& own) {
   flags["gradient_combine"] = own.gradient_combine;
   flags["bucket_mb"] = own.bucket_mb;
   flags["batch_norm_statistics"] = own.batch_norm_statistics;
+  flags["use_bf16"] = own.use_bf16;
   flags["recompute"] = own.recompute;
   flags["host_memory_limit_mb"] = own.host_memory_limit_mb;
   flags["simulated_gpus"] = own.simulated_gpus;

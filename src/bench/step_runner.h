@@ -10,6 +10,7 @@
 
 #include "bench/derived.h"
 #include "bench/params.h"
+#include "muster/graph.h"
 #include "muster/plan_stats.h"
 #include "muster/timeline.h"
 
@@ -20,6 +21,7 @@ struct PreparedRun {
   int64_t planned_peak_bytes = 0;  // plan of all devices, and what the program holds besides
   int64_t num_threads = 0;         // compute threads in use, of each device
   std::vector<DeviceBytes> memory;  // what the plan needs on each device
+  std::string precision_note;      // how half precision is computed; "": on the device's own instructions
   std::string recompute_note;      // what recomputation adds to each step; "": nothing
   std::vector<std::pair<std::string, std::string>> libraries;  // name, version: {"oneDNN", "3.2.0"}
 };
@@ -74,6 +76,10 @@ class StepRunner {
 
   // The graph with the device of each operation, for --graph_file: a GraphDef, binary or as text.
   virtual std::string GraphDef(bool as_text) = 0;
+
+  // What each device computes after all optimizations, by device (Runner::PartitionGraphs). Only if NeedsPartitionGraphs of
+  // run_files.h says so.
+  virtual std::vector<Graph> PartitionGraphs() { return {}; }
 
   // After Prepare, with --train_dir: goes on from the newest checkpoint there. Returns the steps that it had done; 0: none.
   virtual int64_t Resume() { return 0; }

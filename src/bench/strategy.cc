@@ -74,6 +74,11 @@ StrategyOptions StrategyOf(const BenchParams& params, const OwnParams& own, cons
   strategy.staged_variables = params.staged_vars && !params.forward_only;
   strategy.gradient_clip = params.gradient_clip;
   strategy.exchange = ExchangeOf(params, own);
+  if (params.use_fp16) {
+    strategy.loss_scaling = {.initial = params.fp16_loss_scale.value_or(derived.model.fp16_loss_scale),
+                             .automatic = params.fp16_enable_auto_loss_scale,
+                             .increase_every = params.fp16_inc_loss_scale_every_n};
+  }
   return strategy;
 }
 

@@ -58,6 +58,12 @@ void TrainDir::BeforeStep(const StepInput& input, const std::vector<Tensor>& fed
   session_.set_step(step);
 }
 
+Timeline* TrainDir::TimelineFor(const StepInput& input) {
+  timeline_ = {};
+  const bool is_first = input.timed_step == params_.save_summaries_steps;
+  return IsSummarised(input) && (is_first || params_.summary_verbosity >= 2) ? &timeline_ : nullptr;
+}
+
 void TrainDir::AfterStep(const StepInput& input, const StepResult& result) {
   if (params_.forward_only) return;
   const int64_t done = input.global_step + 1;
@@ -79,7 +85,12 @@ void TrainDir::WriteSummary(const StepInput& input, const StepResult& result) {
     values.emplace_back("top_1_accuracy", result.top_1_accuracy);
     values.emplace_back("top_5_accuracy", result.top_5_accuracy);
   }
+  if (graph_.towers.loss_scale.is_valid()) {
+    values.emplace_back("loss_scale_1", session_.ReadVariable(graph_.towers.loss_scale).scalar<float>());
+    values.emplace_back("loss_scale_normal_steps_1", session_.ReadVariable(graph_.towers.loss_scale_normal_steps).scalar<int32_t>());
+  }
   summaries_->Scalars(step, values);
+  if (!timeline_.spans.empty()) summaries_->RunMetadata(step, timeline_);
   if (compute_gradients_ != nullptr) WriteHistograms(step);
   summaries_->Flush();
   summarised_at_ = now;

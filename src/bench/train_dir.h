@@ -27,6 +27,9 @@ class TrainDir {
   // In front of a step: if its summary wants gradients, computes them apart, which changes nothing. "fed": the step's images and
   // labels, as in TrainGraph::inputs.
   void BeforeStep(const StepInput& input, const std::vector<Tensor>& fed);
+  // The timeline that the step is to fill because its summary wants times and memory; null: none does. The first summary has them,
+  // and from level 2 on each.
+  Timeline* TimelineFor(const StepInput& input);
   void AfterStep(const StepInput& input, const StepResult& result);
   // The curves of an evaluation. False: no event file is written.
   bool WriteEvaluation(int64_t global_step, const Accuracies& accuracies);
@@ -50,6 +53,7 @@ class TrainDir {
   Runner* const compute_gradients_;  // null: not wanted
   std::vector<Variable> watched_;    // variables of the gradients
   std::vector<Tensor> gradients_;    // of the last step that was summarised
+  Timeline timeline_;                          // of the same step, if it has one
   double summarised_at_ = 0;
   int64_t summarised_step_ = 0;
 };

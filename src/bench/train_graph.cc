@@ -60,13 +60,13 @@ std::unique_ptr<Optimizer> MakeOptimizer(const BenchParams& params, Output rate)
   return GradientDescentOptimizer(rate);
 }
 
-TowerOptions TowerOptionsOf(const BenchParams& params, const Derived& derived) {
+TowerOptions TowerOptionsOf(const BenchParams& params, const OwnParams& own, const Derived& derived) {
   TowerOptions options;
+  options.layers.dtype = params.use_fp16 ? DType::kFloat16 : own.use_bf16 ? DType::kBFloat16 : DType::kFloat32;
+  options.layers.variable_dtype = params.use_fp16 && params.fp16_vars ? DType::kFloat16 : DType::kFloat32;
   options.layers.data_format = params.data_format == "NCHW" ? DataFormat::kNCHW : DataFormat::kNHWC;
   options.layers.phase_train = !IsForwardOnly(params);
   options.num_classes = FindDataset(derived.dataset.name).num_classes;
-  if (params.use_fp16 && !params.forward_only)
-    options.loss_scale = params.fp16_loss_scale.value_or(FindModel(derived.model.name, derived.dataset.name).fp16_loss_scale);
   options.weight_decay = {params.weight_decay, 1, params.single_l2_loss_op};
   return options;
 }
@@ -103,7 +103,7 @@ std::unique_ptr<TrainGraph> BuildTrainGraphOf(const BenchParams& params, const O
   built->graph->set_seed(params.tf_random_seed);
   const Scope root(built->graph.get()), cpu = root.WithDevice("/cpu:0");
   const StrategyOptions strategy = StrategyOf(params, own, derived);
-  const TowerOptions options = TowerOptionsOf(params, derived);
+  const TowerOptions options = TowerOptionsOf(params, own, derived);
   built->learning_rate = ops::Placeholder(cpu.Named("learning_rate"), DType::kFloat32, Shape{});
   if (IsForwardOnly(params)) {
     built->towers = (params.eval ? BuildEvaluationTowers : BuildForwardTowers)(root, strategy, options, tower);

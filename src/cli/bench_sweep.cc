@@ -103,7 +103,7 @@ std::vector<std::string> PointWords(const FlagTable& table, const FlagValues& va
 int BenchSweep(const FlagTable& table, const FlagValues& values) {
   const std::vector<bench::SweepAxis> axes = bench::ParseSweep(values.GetString("sweep"), table);
   // What each point would write to the same place, or, worse, go on from.
-  for (const char* flag : {"train_dir", "trace_file", "graph_file", "benchmark_log_dir", "dump_passes"})
+  for (const char* flag : {"train_dir", "trace_file", "graph_file", "partitioned_graph_file_prefix", "tfprof_file", "benchmark_log_dir", "dump_passes"})
     if (values.is_set(flag)) throw InvalidArgument(fmt::format("flag --{} cannot be combined with --sweep: its points would share it", flag));
   const std::optional<std::string> csv = values.FindString("sweep_csv"), json = values.FindString("json");
   if (csv) CheckFileFlag("sweep_csv", *csv);

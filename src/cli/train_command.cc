@@ -23,6 +23,7 @@
 #include "train/display.h"
 #include "train/flags.h"
 #include "train/graph_train_step.h"
+#include "train/log_hook.h"
 #include "train/result_json.h"
 #include "train/summary.h"
 #include "train/summary_hook.h"
@@ -109,11 +110,11 @@ bool MustEnd() { return Interrupted() || std::ferror(stdout) != 0; }
 struct Hooks {
   std::unique_ptr<train::Hook> display;
   std::unique_ptr<train::Checkpointer> checkpointer;
-  std::unique_ptr<train::Hook> checkpoints, summaries;
+  std::unique_ptr<train::Hook> checkpoints, summaries, log;
 
   std::vector<train::Hook*> all() const {
     std::vector<train::Hook*> hooks;
-    for (train::Hook* hook : {display.get(), checkpoints.get(), summaries.get()})
+    for (train::Hook* hook : {display.get(), checkpoints.get(), summaries.get(), log.get()})
       if (hook != nullptr) hooks.push_back(hook);
     return hooks;
   }
@@ -131,6 +132,10 @@ Hooks MakeHooks(const TrainOptions& options, const Loaded& loaded, train::Consol
   if (options.save_summaries_steps > 0 && options.summary_verbosity > 0) {
     CreateWritableFolder(options.train_dir);
     hooks.summaries = std::make_unique<train::SummaryHook>(*loaded.step, options);
+  }
+  if (!options.train_dir.empty()) {
+    CreateWritableFolder(options.train_dir);
+    hooks.log = std::make_unique<train::LogHook>(options.train_dir + "/log.jsonl", clock, options.display_every);
   }
   return hooks;
 }

@@ -99,7 +99,7 @@ class Coalescer {
     const CompileDevice& device = request_.devices[static_cast<size_t>(partition_.device_index)];
     const KernelRequest request{merged.kind, &merged.attrs, merged.input_descs, merged.output_descs, merged.name,
                                 static_cast<uint64_t>(request_.graph->seed())};
-    merged.kernel = device.kernels->Find(merged.kind, KernelDType(request))->prepare(request, device.caps).kernel;
+    merged.kernel = PrepareOn(device, *device.kernels->Find(merged.kind, KernelDType(request)), request).kernel;
     return merged;
   }
 

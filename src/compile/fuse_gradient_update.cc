@@ -46,6 +46,9 @@ class GradientUpdateFuser {
     const CompileDevice& device = request_.devices[static_cast<size_t>(graph_.device(update))];
     KernelRequest request{.kind = OpKind::k_MatMulApplyGradientDescent, .attrs = &attrs};
     for (Output input : inputs) request.inputs.push_back(graph_.desc(input));
+    // A float32 gradient of half-precision factors is not made tile by tile.
+    for (const TensorDesc& input : request.inputs)
+      if (input.dtype != request.inputs[0].dtype) return false;
     request.outputs = {request.inputs[0]};
     const KernelRow* row = device.kernels->Find(request.kind, KernelDType(request));
     return row != nullptr && (row->layout == nullptr || !row->layout(request, device.caps).inputs[0].is_plain());
@@ -53,6 +56,7 @@ class GradientUpdateFuser {
 
   void Fuse(NodeId update) {
     const Node old = graph_.node(update);
+    if (graph_.desc(old.inputs.back()).dtype == DType::kBool) return;  // conditional: the gradient decides
     const NodeId product = old.inputs[static_cast<size_t>(GradientInputOf(old.kind))].node;
     if (!IsGradient(product, update)) return;
     const Node& gradient = graph_.node(product);

@@ -77,7 +77,7 @@ void LiveBytes::AddStep(const CompileGraph& graph, const CompileRequest& request
   }
   const CompileDevice& device = request.devices[static_cast<size_t>(graph.device(id))];
   if (const KernelRow* row = FindRow(graph, id, device); row != nullptr && node.kind != OpKind::k_Send && node.kind != OpKind::k_Recv) {
-    const PreparedKernel prepared = row->prepare(RequestFor(graph, id), device.caps);
+    const PreparedKernel prepared = PrepareOn(device, *row, RequestFor(graph, id));
     step.workspace_bytes = AlignUp(prepared.workspace_bytes);
     for (auto [out, in] : prepared.in_place)
       if (def.num_refs == 0 && step.inputs[static_cast<size_t>(in)] >= 0)

@@ -104,7 +104,7 @@ class PartitionBuilder {
     if (row == nullptr)
       throw Unimplemented(std::string(OpName(node.kind)) + " " + node.name + ": no kernel on " + device.name.ToString());
     try {
-      return row->prepare(RequestFor(graph_, id), device.caps);
+      return PrepareOn(device, *row, RequestFor(graph_, id));
     } catch (const Error& error) {
       throw error.Within(std::string(OpName(node.kind)) + " " + node.name);
     }

@@ -32,6 +32,8 @@ void FuseWeightDecay(CompileGraph& graph);
 void FuseGradientUpdate(CompileGraph& graph, const CompileRequest& request);
 // schedule_exchange.cc: the order of the nodes on several devices: side by side, and buckets exchanged during the backward pass.
 void ScheduleExchange(CompileGraph& graph);
+// keep_gradient_precision.cc: bfloat16 sums that are then cast to float32 are not rounded in between.
+void KeepGradientPrecision(CompileGraph& graph);
 // partition.cc: _Send and _Recv on every edge between devices, once per value and destination.
 std::vector<ChannelSpec> Partitioning(CompileGraph& graph);
 // layout.cc: layouts of variables and opaque values; _Reorder where producer and consumer differ.
@@ -43,6 +45,8 @@ void OrderUpdates(CompileGraph& graph);
 Plan Lower(CompileGraph& graph, std::vector<ChannelSpec> channels, const CompileRequest& request);
 // fit_memory.cc: the plan with as little recomputation as makes it fit the memory limits; if nothing does, the smallest found.
 Plan LowerToFit(CompileGraph& graph, const std::vector<ChannelSpec>& channels, const CompileRequest& request);
+// partition_graphs.cc: what each device computes, by partition.
+std::vector<Graph> PartitionGraphs(const CompileGraph& graph, const CompileRequest& request);
 // coalesce_updates.cc: neighbouring updates over contiguous memory become one step.
 void CoalesceUpdates(Plan& plan, const CompileRequest& request);
 // streams.cc: a stream for each step, and the fewest waits between streams that keep every access to memory in order.
@@ -54,6 +58,9 @@ void CountSteps(Plan& plan);
 
 // The request that a node makes of a kernel table.
 KernelRequest RequestFor(const CompileGraph& graph, NodeId id);
+// The row's kernel for a request. Conditional updates are the compiler's work, but where a stream runs kernels later: there the
+// device's own table looks at the condition when it is time.
+PreparedKernel PrepareOn(const CompileDevice& device, const KernelRow& row, const KernelRequest& request);
 // The row that runs a node on a device, or nullptr.
 const KernelRow* FindRow(const CompileGraph& graph, NodeId id, const CompileDevice& device);
 

@@ -59,6 +59,8 @@ Plan Compile(const CompileRequest& request) {
     dump("fuse_max_pool", graph);
     FuseWeightDecay(graph);
     dump("fuse_weight_decay", graph);
+    KeepGradientPrecision(graph);
+    dump("keep_gradient_precision", graph);
     FuseGradientUpdate(graph, request);
     dump("fuse_gradient_update", graph);
   }
@@ -72,6 +74,7 @@ Plan Compile(const CompileRequest& request) {
   dump("order_updates", graph);
   Plan plan = request.recompute != Recompute::kNone && request.use_arena ? LowerToFit(graph, channels, request) : Lower(graph, std::move(channels), request);
   if (plan.stats.num_recomputed > 0) dump("recompute", graph);
+  if (request.keep_graphs) plan.graphs = PartitionGraphs(graph, request);
   if (request.optimize && request.use_arena) CoalesceUpdates(plan, request);
   AssignStreams(plan, request);
   plan.compile_work += graph.work();

@@ -33,6 +33,7 @@ struct CompileRequest {
   Recompute recompute = Recompute::kNone;
   int64_t host_memory_limit = 0;  // bytes of all CPU devices together; 0: none
   std::string dump_passes_dir;
+  bool keep_graphs = false;  // the plan keeps each partition's graph
 };
 
 // Runs every pass in order and returns the plan. Throws Error for what the user asked wrongly: unfed placeholders, devices

@@ -13,6 +13,7 @@
 #include "compile/placement.h"
 #include "compile/placement_messages.h"
 #include "graph/op_def.h"
+#include "plan/conditional_kernel.h"
 
 namespace muster {
 namespace {
@@ -210,6 +211,10 @@ KernelRequest RequestFor(const CompileGraph& graph, NodeId id) {
   KernelRequest request{node.kind, &node.attrs, {}, node.outputs, node.name, graph.seed()};
   for (Output input : node.inputs) request.inputs.push_back(graph.desc(input));
   return request;
+}
+
+PreparedKernel PrepareOn(const CompileDevice& device, const KernelRow& row, const KernelRequest& request) {
+  return device.is_asynchronous ? row.prepare(request, device.caps) : PrepareKernel(row, request, device.caps);
 }
 
 const KernelRow* FindRow(const CompileGraph& graph, NodeId id, const CompileDevice& device) {

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "graph/conditional.h"
+
 namespace muster {
 namespace {
 
@@ -71,8 +73,10 @@ void GraphDefWriter::Input(int i) {
   out_.add_input(input.index == 0 ? name : fmt::format("{}:{}", name, input.index));
 }
 
+// TensorFlow's updates know no condition: it becomes a control input.
 void GraphDefWriter::AllInputs() {
-  for (size_t i = 0; i < node_.inputs.size(); ++i) Input(static_cast<int>(i));
+  const size_t count = node_.inputs.size() - (IsConditional(graph_, node_) ? 1 : 0);
+  for (size_t i = 0; i < count; ++i) Input(static_cast<int>(i));
 }
 
 std::string GraphDefWriter::ConstName(std::string_view suffix) const {
@@ -138,6 +142,7 @@ void GraphDefWriter::TensorAttr(const char* name, const Tensor& tensor) {
 }
 
 void GraphDefWriter::Finish(size_t num_outputs) {
+  if (IsConditional(graph_, node_)) out_.add_input("^" + graph_.node(node_.inputs.back().node).name);
   for (const NodeId control : node_.control_inputs) out_.add_input("^" + graph_.node(control).name);
   out_.set_device(node_.device.ToString());
   if (!node_.colocate_with.empty()) {

@@ -15,20 +15,17 @@ Output CastTo(const Scope& scope, Output x, DType dtype) {
 
 DType LossDType(DType activations) { return activations == DType::kFloat64 ? DType::kFloat64 : DType::kFloat32; }
 
-// gradient / loss_scale, in the gradient's type.
-Output Unscaled(const Scope& scope, Output gradient, double loss_scale) {
-  const Output factor = ops::ScalarLike(scope, 1 / loss_scale, LossDType(scope.dtype(gradient)));
-  return ops::Mul(scope, gradient, CastTo(scope, factor, scope.dtype(gradient)));
-}
-
 std::vector<Output> TowerGradients(const Scope& scope, Output loss, const std::vector<Variable>& variables,
-                                   double loss_scale) {
+                                   const TowerOptions& options) {
   std::vector<Output> refs(variables.begin(), variables.end());
-  if (loss_scale == 1) return Gradients(scope, loss, refs);
-  const Output factor = ops::ScalarLike(scope.Named("loss_scale"), loss_scale, scope.dtype(loss));
-  std::vector<Output> gradients = Gradients(scope, ops::Mul(scope.Named("scaled_loss"), loss, factor), refs);
+  const bool is_variable = options.loss_scale_value.is_valid();
+  if (!is_variable && options.loss_scale == 1) return Gradients(scope, loss, refs);
+  const Output scale = is_variable ? options.loss_scale_value : ops::ScalarLike(scope.Named("loss_scale"), options.loss_scale, scope.dtype(loss));
+  const Output inverse = is_variable ? ops::Reciprocal(scope, scale) : ops::ScalarLike(scope, 1 / options.loss_scale, scope.dtype(loss));
+  const Output scaled = ops::Mul(scope.Named("scaled_loss"), loss, CastTo(scope, scale, scope.dtype(loss)));
+  std::vector<Output> gradients = Gradients(scope, scaled, refs);
   for (Output& gradient : gradients)
-    if (gradient.is_valid()) gradient = Unscaled(scope, gradient, loss_scale);
+    if (gradient.is_valid()) gradient = ops::Mul(scope, gradient, CastTo(scope, inverse, scope.dtype(gradient)));
   return gradients;
 }
 
@@ -70,7 +67,7 @@ Tower BuildTrainingTower(const Scope& scope, const Model& model, Output images, 
   TowerOptions training = options;
   training.layers.phase_train = true;
   Tower tower = BuildForward(scope, model, images, labels, training);
-  tower.gradients = TowerGradients(scope, tower.total_loss, tower.variables, options.loss_scale);
+  tower.gradients = TowerGradients(scope, tower.total_loss, tower.variables, options);
   return tower;
 }
 

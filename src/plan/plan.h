@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "muster/graph.h"
 #include "muster/plan_stats.h"
 #include "plan/kernel.h"
 
@@ -97,6 +98,7 @@ struct Plan {
   std::vector<EventSpec> events;
   std::vector<Port> feeds, fetches;
   PlanStats stats;
+  std::vector<Graph> graphs;  // what each partition computes, for exports; empty unless asked for
   int variable_version = 0;
   // What compiling looked at, counted: nodes and edges visited by passes, moved edges, accesses to memory compared, and what is known of
   // streams (16 numbers count as one). In proportion to the steps, however many devices there are; a test holds it to that.

@@ -42,7 +42,9 @@ TimelineSpan SpanOf(const Partition& partition, const Step& step, const StepSpan
   span.seconds = measured.seconds;
   span.float_ops = 2 * MultiplyAddsOf(step);
   for (const TensorDesc& desc : step.input_descs) span.bytes += desc.byte_size();
-  for (const TensorDesc& desc : step.output_descs) span.bytes += desc.byte_size();
+  for (const TensorDesc& desc : step.output_descs) span.output_bytes += desc.byte_size();
+  span.bytes += span.output_bytes;
+  span.workspace_bytes = step.workspace_bytes;
   if (!step.output_descs.empty()) span.output = step.output_descs[0].ToString();
   span.planned_seconds = std::max(static_cast<double>(span.float_ops) / kFlopsPerByte, static_cast<double>(span.bytes));
   return span;

@@ -52,6 +52,10 @@ class SessionImpl::PlanRunner final : public Runner {
     if (executor_ != nullptr) return PlanToText(executor_->plan());
     return plan_ != nullptr ? PlanToText(*plan_) : "";
   }
+  std::vector<Graph> PartitionGraphs() const override {
+    if (executor_ != nullptr) return executor_->plan().graphs;
+    return plan_ != nullptr ? plan_->graphs : std::vector<Graph>();
+  }
   PlanSummary Summary() const override {
     if (executor_ != nullptr) return Summarize(executor_->plan());
     return plan_ != nullptr ? Summarize(*plan_) : PlanSummary();
@@ -114,6 +118,7 @@ CompileRequest SessionImpl::RequestFor(const Wanted& wanted) {
   request.recompute = options_.recompute;
   request.host_memory_limit = options_.host_memory_limit;
   request.dump_passes_dir = options_.dump_passes_dir;
+  request.keep_graphs = options_.keep_partition_graphs;
   return request;
 }
 

@@ -19,6 +19,7 @@
 #include "backend/sim/sim_table.h"
 #include "memory/host_allocator.h"
 #include "muster/error.h"
+#include "muster/half_precision.h"
 #include "session/logical_gpus.h"
 
 namespace muster {
@@ -61,6 +62,11 @@ int ThreadsPerDevice(const SessionOptions& options, int devices) {
 }
 
 }  // namespace
+
+bool HasInstructionsFor(DType dtype) {
+  if (dtype == DType::kBFloat16) return onednn::HasBFloat16();
+  return dtype != DType::kFloat16;
+}
 
 std::vector<std::pair<std::string, std::string>> BackendLibraries() { return {{"oneDNN", onednn::Version()}}; }
 

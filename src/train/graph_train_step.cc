@@ -193,7 +193,9 @@ void GraphTrainStep::TakeSnapshot() {
 
 std::vector<Tensor> GraphTrainStep::RunTraining(const data::Batch& batch) {
   session_->set_step(step_++);
-  return train_->Run({batch.images, batch.labels});
+  if (keeps_images_) last_images_ = batch.images;
+  Timeline* timeline = std::exchange(traced_, nullptr);
+  return timeline != nullptr ? train_->RunTraced({batch.images, batch.labels}, timeline) : train_->Run({batch.images, batch.labels});
 }
 
 // Dropout draws what it will draw in the training step.

@@ -51,6 +51,12 @@ class GraphTrainStep : public TrainStep {
   // Training steps done.
   int64_t step() const { return step_; }
 
+  // The timeline of the next training step, which takes a little longer for it.
+  void TraceNext(Timeline* timeline) { traced_ = timeline; }
+  // The images of the last training step; only while summaries are written (WatchImages).
+  const Tensor& images() const { return last_images_; }
+  void WatchImages() { keeps_images_ = true; }
+
   // If summaries show gradients (summary_verbosity of at least 2), a training step whose number (1 for the first)
   // save_summaries_steps divides first computes its gradients apart, in a plan of their own, so that the training has the
   // same bits as without. These are of the last such step: one per trainable variable that has one, in the order of watched_variables().
@@ -111,6 +117,9 @@ class GraphTrainStep : public TrainStep {
   std::vector<Output> gradients_;
   std::vector<Tensor> gradient_values_;
   int64_t watch_every_ = 0;  // 0: nobody watches gradients
+  Timeline* traced_ = nullptr;  // of the next step; null: not wanted
+  bool keeps_images_ = false;
+  Tensor last_images_;
 
   bool keeps_snapshots_ = false;
   std::optional<Snapshot> snapshot_;

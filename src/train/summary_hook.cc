@@ -3,15 +3,36 @@
 #include "train/checkpoint_names.h"
 
 namespace muster::train {
+namespace {
+
+constexpr int64_t kImages = 3;  // as many as the peer shows
+
+}  // namespace
 
 SummaryHook::SummaryHook(GraphTrainStep& step, const TrainOptions& options)
     : step_(step),
       verbosity_(options.summary_verbosity),
       every_steps_(options.save_summaries_steps),
-      writer_(options.train_dir, step.session().PlacedGraph()) {}
+      writer_(options.train_dir, step.session().PlacedGraph()) {
+  if (verbosity_ >= 3) step_.WatchImages();
+}
+
+void SummaryHook::Begin(const Progress& progress) { TraceIfWanted(progress.step + 1); }
+
+// Asks for the next step's timeline if that step is summarised.
+void SummaryHook::TraceIfWanted(int64_t next_step) {
+  if (verbosity_ < 1 || next_step % every_steps_ != 0 || (verbosity_ < 2 && has_run_metadata_)) return;
+  timeline_ = {};
+  step_.TraceNext(&timeline_);
+}
 
 void SummaryHook::AfterStep(const Progress& progress) {
+  TraceIfWanted(progress.step + 1);
   if (verbosity_ < 1 || progress.step % every_steps_ != 0) return;
+  if (!timeline_.spans.empty()) writer_.RunMetadata(progress.step, timeline_);
+  has_run_metadata_ |= !timeline_.spans.empty();
+  timeline_.spans.clear();
+  if (verbosity_ >= 3) writer_.Images(progress.step, "images", step_.images(), kImages);
   writer_.Scalars(progress.step, {{"total_loss", progress.step_loss},
                                   {"top_1_accuracy", progress.step_accuracy},
                                   {"learning_rate", progress.learning_rate},

@@ -1,11 +1,13 @@
 #include "train/summary_writer.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 
 #include <fmt/format.h>
 
 #include "data/format/png.h"
+#include "data/format/run_metadata.h"
 #include "muster/graph_export.h"
 
 namespace muster::train {
@@ -68,7 +70,20 @@ void SummaryWriter::Images(int64_t step, const std::string& tag, const Tensor& i
                      step);
 }
 
-void SummaryWriter::RunMetadata(int64_t step, const std::string& message) { events_.AddRunMetadata(fmt::format("step{}", step), message, step); }
+void SummaryWriter::RunMetadata(int64_t step, const Timeline& timeline) {
+  const auto micros = [](double seconds) { return std::llround(seconds * 1e6); };
+  const int64_t now = std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::system_clock::now().time_since_epoch()).count();
+  std::vector<data::NodeStats> nodes;
+  for (const TimelineSpan& span : timeline.spans)
+    nodes.push_back({.device = span.stream == "compute" ? span.device : span.device + "/stream:" + span.stream,
+                     .name = span.name,
+                     .label = fmt::format("{} = {}({})", span.name, span.op, span.output),
+                     .start_micros = now + micros(span.start),
+                     .micros = std::max<int64_t>(micros(span.seconds), 1),
+                     .output_bytes = span.output_bytes,
+                     .workspace_bytes = span.workspace_bytes});
+  events_.AddRunMetadata(fmt::format("step{}", step), data::RunMetadataBytes(nodes), step);
+}
 
 void SummaryWriter::Checkpoint(int64_t step, const std::string& path) { events_.AddCheckpoint(path, step); }
 

@@ -8,6 +8,7 @@
 #include "data/format/event_file.h"
 #include "muster/graph.h"
 #include "muster/tensor.h"
+#include "muster/timeline.h"
 
 namespace muster::train {
 
@@ -25,8 +26,8 @@ class SummaryWriter {
   // Pictures of the first images of a batch [batch, height, width, channels]: float32, scaled so that the smallest number is
   // black and the largest white.
   void Images(int64_t step, const std::string& tag, const Tensor& images, int64_t count);
-  // Time and memory of a step, a RunMetadata message.
-  void RunMetadata(int64_t step, const std::string& message);
+  // Time and memory of each operation of a step.
+  void RunMetadata(int64_t step, const Timeline& timeline);
   void Checkpoint(int64_t step, const std::string& path);
 
   // TensorBoard sees everything so far.

@@ -13,6 +13,7 @@
 #include "bench/benchmark_log.h"
 #include "bench/flags.h"
 #include "bench/json_text.h"
+#include "bench/run_files.h"
 #include "muster/error.h"
 #include "tests/testing/golden.h"
 
@@ -80,6 +81,11 @@ class FakeRunner : public StepRunner {
   }
 
   std::string GraphDef(bool as_text) override { return as_text ? "text" : "binary"; }
+  std::vector<Graph> PartitionGraphs() override {
+    std::vector<Graph> graphs(1);
+    graphs[0].Add({.kind = OpKind::kNoOp, .name = "nothing", .device = DeviceName::Parse("/job:localhost/replica:0/task:0/device:CPU:0")});
+    return graphs;
+  }
   std::string FirstNonFinite() override { return "the output of v0/conv1/Conv2D (Conv2D) holds -inf"; }
 
  private:
@@ -254,6 +260,35 @@ TEST_F(LoopTest, TheLastWarmUpStepButOneIsTraced) {
   EXPECT_EQ(traced, (std::vector<bool>{false, true, false, false, false, false, false}));
   EXPECT_EQ(LinesFrom("Running warm up")[1], "Dumping trace to " + params_.trace_file);
   EXPECT_NE(ReadFile(params_.trace_file).find("\"traceEvents\""), std::string::npos);
+}
+
+TEST_F(LoopTest, TheFirstTenTimedStepsAreProfiled) {
+  params_.num_batches = 12;
+  params_.num_warmup_batches = 2;
+  params_.tfprof_file = folder_ + "/profile.pb";
+  RunIt();
+  ASSERT_EQ(fake_.steps.size(), 14u);
+  for (size_t i = 0; i < fake_.steps.size(); ++i) EXPECT_EQ(fake_.steps[i].timeline != nullptr, i >= 2 && i < 12) << i;
+  EXPECT_EQ(LinesFrom("Dumping ProfileProto to " + *params_.tfprof_file).size(), 2u);
+  EXPECT_FALSE(ReadFile(*params_.tfprof_file).empty());
+}
+
+TEST_F(LoopTest, TheGraphsOfDevicesAreWrittenBehindTheLastWarmUpStepButOne) {
+  params_.num_warmup_batches = 3;
+  params_.partitioned_graph_file_prefix = folder_ + "/part.txt";
+  RunIt();
+  const std::string file = folder_ + "/part_job_localhost_replica_0_task_0_device_CPU_0.txt";
+  EXPECT_EQ(LinesFrom("Running warm up")[1], "Writing partitioned GraphDef as text to " + file);
+  EXPECT_NE(ReadFile(file).find("op: \"NoOp\""), std::string::npos);
+  params_.num_warmup_batches = 1;
+  RunIt();
+  EXPECT_NE(console_.notes.end(), std::find_if(console_.notes.begin(), console_.notes.end(),
+                                               [](const std::string& note) { return note.find("no graphs of devices are written") == 0; }));
+}
+
+TEST(PartitionFile, KeepsFolderAndExtension) {
+  EXPECT_EQ(PartitionFile("/a.b/graph", "/device:GPU:0"), "/a.b/graph_device_GPU_0");
+  EXPECT_EQ(PartitionFile("graph.part.pb", "/device:GPU:1"), "graph.part_device_GPU_1.pb");
 }
 
 TEST_F(LoopTest, ATraceCanBeStepStats) {

@@ -65,7 +65,7 @@ TEST_P(CheckpointContract, FilesVariablesAndTagsAreThoseOfTheRecordedRun) {
   EXPECT_EQ(json(TagsOf(folder.path() + "/" + train_dir)), recorded["summary_tags"]);
 }
 
-INSTANTIATE_TEST_SUITE_P(Modes, CheckpointContract, ::testing::Values("parameter_server", "replicated_2", "independent_2", "momentum", "adam", "rmsprop"));
+INSTANTIATE_TEST_SUITE_P(Modes, CheckpointContract, ::testing::Values("parameter_server", "replicated_2", "independent_2", "momentum", "adam", "rmsprop", "fp16_auto"));
 
 std::vector<std::string> TimedSteps(const std::string& out) {
   std::vector<std::string> steps;

@@ -58,7 +58,7 @@ const std::vector<std::string>& Runs() {
                                                  "cifar_resnet_momentum", "num_epochs",    "forward_only",
                                                  "forward_only_freeze",   "ewma",          "benchmark_log",
                                                  "trace",                 "eval_during_training",
-                                                 "eval_no_checkpoint",
+                                                 "eval_no_checkpoint",    "fp16",
                                                  "staged_vars",           "two_towers_parameter_server",
                                                  "two_towers_replicated", "two_towers_replicated_pscpu",
                                                  "two_towers_independent"};

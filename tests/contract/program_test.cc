@@ -113,7 +113,7 @@ TEST(Program, BadInputIsOneLineAndExitCode2AndLeavesNothing) {
                                                        {"bench", "--model=none"},
                                                        {"bench", "--data_name=none"},
                                                        {"bench", "--json=no/r.json"},
-                                                       {"bench", "--fp16_vars", "--json=r.json"},
+                                                       {"bench", "--use_fp16", "--use_bf16", "--json=r.json"},
                                                        {"bench", "--eval_during_training_every_n_steps=0"},
                                                        {"bench", "word"},
                                                        {"bench", "--num_gpus=0"},

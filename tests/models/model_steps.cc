@@ -39,6 +39,18 @@ struct Tolerances {
 };
 constexpr Tolerances kFloat64{1e-8, 1e-8, 3e-7, 1e-8, 1e-8, 1e-12};
 constexpr Tolerances kFloat32{5e-5, 1e-5, 1e-5, 1e-2, 3e-2, 1e-5};
+// 8 and 11 significant bits in activations and in their gradients; weights, statistics, logits and sums have 24.
+constexpr Tolerances kBFloat16{2e-2, 5e-2, 1e-2, 0.1, 0.3, 2e-2};
+constexpr Tolerances kFloat16{3e-3, 1e-2, 2e-3, 3e-2, 0.1, 5e-3};
+
+const Tolerances& TolerancesOf(DType dtype) {
+  if (dtype == DType::kFloat64) return kFloat64;
+  if (dtype == DType::kFloat32) return kFloat32;
+  return dtype == DType::kFloat16 ? kFloat16 : kBFloat16;
+}
+
+// Of images and variables, where activations have half precision.
+DType StorageOf(DType dtype) { return dtype == DType::kFloat64 ? DType::kFloat64 : DType::kFloat32; }
 
 Tensor ToTensor(const std::vector<float>& values, const Shape& shape, DType dtype) {
   if (dtype == DType::kFloat32) return Tensor::Of<float>(shape, std::span<const float>(values));
@@ -71,7 +83,9 @@ std::vector<int64_t> DenseRowOrder(const Graph& graph, const Node& variable, Dat
   if (format != DataFormat::kNCHW) return {};
   for (NodeId id = 0; id < graph.num_nodes(); ++id) {
     const Node& matmul = graph.node(id);
-    if (matmul.kind != OpKind::kMatMul || matmul.inputs[1].node != variable.id) continue;
+    if (matmul.kind != OpKind::kMatMul) continue;
+    const Node& weights = graph.node(matmul.inputs[1].node);  // cast, where activations have half precision
+    if ((weights.kind == OpKind::kCast ? weights.inputs[0].node : weights.id) != variable.id) continue;
     const Node& reshape = graph.node(matmul.inputs[0].node);
     if (reshape.kind != OpKind::kReshape) return {};
     const Shape& image = graph.shape(reshape.inputs[0]);
@@ -92,7 +106,7 @@ class ModelStepsRun {
       : case_(c),
         row_(row),
         model_(FindModel(c.model, c.dataset)),
-        tolerances_(c.dtype == DType::kFloat64 ? kFloat64 : kFloat32) {
+        tolerances_(TolerancesOf(c.dtype)) {
     BuildGraph();
   }
 
@@ -113,7 +127,7 @@ class ModelStepsRun {
   void BuildGraph() {
     Scope scope(&graph_);
     const int64_t batch = row_["batch"], size = row_["image_size"];
-    images_ = ops::Placeholder(scope, case_.dtype, {batch, size, size, 3});
+    images_ = ops::Placeholder(scope, StorageOf(case_.dtype), {batch, size, size, 3});
     labels_ = ops::Placeholder(scope, DType::kInt32, {batch});
     TowerOptions options;
     options.num_classes = row_["num_classes"];
@@ -147,7 +161,7 @@ class ModelStepsRun {
     AddToCrc(values, &crc);
     for (size_t i = 0; i < 4; ++i) EXPECT_NEAR(values[i], row_["image0"][i].get<double>(), 1e-8);
     EXPECT_EQ(crc, row_["weights_crc32"].get<uLong>());
-    image_values_ = ToTensor(values, shape, case_.dtype);
+    image_values_ = ToTensor(values, shape, StorageOf(case_.dtype));
     const std::vector<int32_t> labels = row_["labels"];
     label_values_ = Tensor::Of<int32_t>({static_cast<int64_t>(labels.size())}, std::span<const int32_t>(labels));
     return !::testing::Test::HasFailure();
@@ -168,7 +182,7 @@ class ModelStepsRun {
           FormulaValues(row_["seed"], first_stream + i, rows[i]["b"], rows[i]["s"], shape.num_elements());
       AddToCrc(values, crc);
       row_order_[name] = DenseRowOrder(graph_, graph_.node(variables[i].ref.node), case_.format);
-      session_->WriteVariable(variables[i].ref, ToTensor(Reordered(values, row_order_[name]), shape, case_.dtype));
+      session_->WriteVariable(variables[i].ref, ToTensor(Reordered(values, row_order_[name]), shape, StorageOf(case_.dtype)));
     }
     return true;
   }
@@ -223,7 +237,7 @@ class ModelStepsRun {
     const std::vector<double> values = ToDoubles(gradient);
     const double norm = NormOf(values), all = row_["gradient_norm"];
     if (expected.contains("zero")) {
-      EXPECT_LT(norm, 1e-6 * all) << name << ": zero by theory";
+      EXPECT_LT(norm, (IsHalf() ? tolerances_.floor : 1e-6) * all) << name << ": zero by theory";
       return norm * norm;
     }
     const double wanted = expected["g"][0];
@@ -239,6 +253,8 @@ class ModelStepsRun {
           << name << "[" << expected["gi"][i] << "]";
     return norm * norm;
   }
+
+  bool IsHalf() const { return case_.dtype == DType::kFloat16 || case_.dtype == DType::kBFloat16; }
 
   // Where element "index" of the file's variable is in this data format.
   size_t IndexHere(const std::string& name, size_t index, size_t count) const {
@@ -297,7 +313,7 @@ bool IsSlow(const ModelStepsCase& c) {
 
 std::string ModelStepsCase::Name() const {
   std::string name = dataset + "_" + model + (format == DataFormat::kNCHW ? "_nchw_" : "_nhwc_") +
-                     (dtype == DType::kFloat64 ? "float64_reference" : "float32_cpu");
+                     std::string(DTypeName(dtype)) + (dtype == DType::kFloat64 ? "_reference" : "_cpu");
   std::replace(name.begin(), name.end(), '.', '_');
   return name;
 }
@@ -312,6 +328,15 @@ std::vector<ModelStepsCase> ModelStepsCases(bool slow) {
         if (IsSlow(c) == slow) cases.push_back(c);
       }
   }
+  return cases;
+}
+
+std::vector<ModelStepsCase> HalfModelStepsCases() {
+  std::vector<ModelStepsCase> cases;
+  for (DType dtype : {DType::kBFloat16, DType::kFloat16})
+    for (const char* model : {"trivial", "alexnet", "resnet20", "resnet20_v2", "densenet40_k12"}) cases.push_back({model, "cifar10", DataFormat::kNHWC, dtype});
+  for (const char* model : {"lenet", "googlenet", "resnet50", "inception3"}) cases.push_back({model, "imagenet", DataFormat::kNHWC, DType::kBFloat16});
+  cases.push_back({"lenet", "imagenet", DataFormat::kNCHW, DType::kFloat16});
   return cases;
 }
 

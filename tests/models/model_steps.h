@@ -12,7 +12,7 @@ namespace muster::testing {
 struct ModelStepsCase {
   std::string model, dataset;
   DataFormat format = DataFormat::kNHWC;
-  DType dtype = DType::kFloat64;  // float64 runs on the reference backend, float32 on the CPU backend
+  DType dtype = DType::kFloat64;  // of activations; float64 runs on the reference backend, the others on the CPU backend
 
   // For test names: letters, digits and underscores.
   std::string Name() const;
@@ -21,6 +21,9 @@ struct ModelStepsCase {
 // Every model that Muster takes from the public program, in both data formats and precisions: what takes long, or the
 // rest.
 std::vector<ModelStepsCase> ModelStepsCases(bool slow);
+
+// Small networks with and without batch norm in bfloat16 and float16.
+std::vector<ModelStepsCase> HalfModelStepsCases();
 
 // Runs evaluation, training, two updates, and compares everything the row lists.
 void CheckModelSteps(const ModelStepsCase& c);

@@ -11,6 +11,7 @@ namespace {
 using testing::ModelStepsCase;
 
 class GoldenModelSteps : public ::testing::TestWithParam<ModelStepsCase> {};
+class HalfModelSteps : public ::testing::TestWithParam<ModelStepsCase> {};
 class SlowModelSteps : public ::testing::TestWithParam<ModelStepsCase> {};
 
 TEST_P(GoldenModelSteps, AreTensorFlows) { testing::CheckModelSteps(GetParam()); }
@@ -19,6 +20,9 @@ TEST_P(SlowModelSteps, AreTensorFlows) { testing::CheckModelSteps(GetParam()); }
 std::string NameOf(const ::testing::TestParamInfo<ModelStepsCase>& info) { return info.param.Name(); }
 
 INSTANTIATE_TEST_SUITE_P(Models, GoldenModelSteps, ::testing::ValuesIn(testing::ModelStepsCases(false)), NameOf);
+// Against the same float64 values; how far half precision may be from them is in model_steps.cc.
+TEST_P(HalfModelSteps, AreNearTensorFlows) { testing::CheckModelSteps(GetParam()); }
+INSTANTIATE_TEST_SUITE_P(Models, HalfModelSteps, ::testing::ValuesIn(testing::HalfModelStepsCases()), NameOf);
 INSTANTIATE_TEST_SUITE_P(Models, SlowModelSteps, ::testing::ValuesIn(testing::ModelStepsCases(true)), NameOf);
 
 }  // namespace

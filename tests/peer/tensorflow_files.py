@@ -66,18 +66,32 @@ def check_checkpoint(tf, muster, folder):
 def check_events(tf, folder):
     (path,) = glob.glob(folder + "/run/events.out.tfevents.*")
     steps, kinds, nodes = {}, {}, 0
+    metadata = {}
     for event in tf.compat.v1.train.summary_iterator(path):
+        if event.HasField("tagged_run_metadata"):
+            run = tf.compat.v1.RunMetadata()
+            run.ParseFromString(event.tagged_run_metadata.run_metadata)
+            metadata[event.step] = run
         if event.graph_def:
             graph = tf.compat.v1.GraphDef()
             graph.ParseFromString(event.graph_def)
             nodes = len(graph.node)
+            names = {node.name for node in graph.node}
+            assert all("/device:CPU:0" in node.device for node in graph.node if node.op != "Const"), "the graph tells devices"
         for value in event.summary.value:
             steps.setdefault(value.tag, []).append(event.step)
             kinds[value.tag] = value.WhichOneof("value")
+            if kinds[value.tag] == "image":
+                assert tf.io.decode_png(value.image.encoded_image_string).shape == (8, 8, 1)
     assert nodes > 50, nodes
     assert steps["total_loss"] == [4, 8, 12, 16], steps["total_loss"]
     assert kinds["total_loss"] == "simple_value" and kinds["eval/Accuracy@1"] == "simple_value", kinds
     assert kinds["v/cg/conv0/conv2d/kernel/gradients"] == "histo", kinds
+    assert kinds["images/image/0"] == "image", kinds
+    assert sorted(metadata) == [4, 8, 12, 16], metadata.keys()
+    stats = [node for device in metadata[8].step_stats.dev_stats for node in device.node_stats]
+    assert sum(node.node_name in names for node in stats) > len(stats) / 2, "operations are found in the graph"
+    assert sum(node.all_end_rel_micros for node in stats) > 0 and sum(node.memory[0].total_bytes for node in stats) > 0
 
 
 def check_with_tensorflow(muster, folder):

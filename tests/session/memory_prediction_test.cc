@@ -82,10 +82,19 @@ TEST(MemoryPrediction, HoldsForSmallModelsOnASimulatedGpu) {
   for (const Row& row : kSmall) ExpectPredictionHolds(row, "GPU");
 }
 
-TEST(SlowMemoryPrediction, HoldsForEveryModelAndBatch) {
-  for (const Model& model : Models())
-    for (int64_t batch : {1, 3, 8})
-      for (const char* type : {"CPU", "GPU"}) ExpectPredictionHolds({model.name.c_str(), model.dataset.c_str(), batch}, type);
+// One case for each model, so that they can be shared out.
+class SlowMemoryPrediction : public testing::TestWithParam<size_t> {};
+
+TEST_P(SlowMemoryPrediction, HoldsForEveryBatch) {
+  const Model& model = Models()[GetParam()];
+  for (int64_t batch : {1, 3, 8})
+    for (const char* type : {"CPU", "GPU"}) ExpectPredictionHolds({model.name.c_str(), model.dataset.c_str(), batch}, type);
 }
+
+INSTANTIATE_TEST_SUITE_P(SlowModels, SlowMemoryPrediction, testing::Range<size_t>(0, Models().size()), [](const auto& model) {
+  std::string name = Models()[model.param].name + "_" + Models()[model.param].dataset;
+  std::replace_if(name.begin(), name.end(), [](unsigned char c) { return std::isalnum(c) == 0; }, '_');
+  return name;
+});
 
 }  // namespace muster

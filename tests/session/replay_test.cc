@@ -36,7 +36,7 @@ bool IsOurs(void* address) {
 
 }  // namespace
 
-void* operator new(size_t size) {
+[[gnu::noinline]] void* operator new(size_t size) {
   if (is_counting && IsOurs(__builtin_return_address(0))) ++allocations;
   if (void* p = std::malloc(size)) return p;
   throw std::bad_alloc();

@@ -98,7 +98,7 @@ class StridedKernel final : public Kernel {
 
 PreparedKernel Product(ConvKind kind, const ConvProblem& p, const ConvExtras& extras, int threads) {
   const int64_t pixels = p.batch * p.out_h * p.out_w;
-  MatMulProblem m{.dtype = p.dtype};
+  MatMulProblem m{.dtype = p.dtype, .float32_result = kind == ConvKind::kBackwardFilter && p.filter_dtype == DType::kFloat32};
   switch (kind) {
     case ConvKind::kForward:
       m.m = pixels, m.k = p.in_c, m.n = p.out_c;

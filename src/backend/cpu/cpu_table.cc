@@ -1,10 +1,11 @@
 #include "backend/cpu/cpu_table.h"
 
+#include "backend/cpu/half.h"
 #include "backend/cpu/kernels.h"
 
 namespace muster {
 
-std::vector<KernelRow> CpuRows() {
+std::vector<KernelRow> CpuSingleRows() {
   using namespace cpu;  // NOLINT: this is the list of that namespace's functions
   using enum OpKind;
   constexpr DType f32 = DType::kFloat32;
@@ -106,6 +107,12 @@ std::vector<KernelRow> CpuRows() {
       {kApplyFtrl, f32, PrepareApply},
       {kApplyProximalGradientDescent, f32, PrepareApply},
   };
+}
+
+std::vector<KernelRow> CpuRows() {
+  std::vector<KernelRow> rows = CpuSingleRows();
+  for (const KernelRow& row : cpu::HalfRows()) rows.push_back(row);
+  return rows;
 }
 
 }  // namespace muster

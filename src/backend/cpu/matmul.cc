@@ -20,7 +20,7 @@ MatMulProblem ProblemOf(const KernelRequest& r) {
   const Shape &a = r.in(0), &c = r.out(0);
   return {.dtype = r.inputs[0].dtype, .m = c[0], .k = a[attrs.transpose_a ? 0 : 1], .n = c[1],
           .transpose_a = attrs.transpose_a, .transpose_b = attrs.transpose_b, .bias = r.inputs.size() > 2,
-          .relu = attrs.activation == Activation::kRelu};
+          .relu = attrs.activation == Activation::kRelu, .float32_result = r.outputs[0].dtype == DType::kFloat32};
 }
 
 // Bias and ReLU behind a matrix-vector product, whose result is small. The bias is a vector when the result is a row

@@ -345,7 +345,7 @@ Primitive MakeMatMul(const MatMulProblem& p, int threads) {
     const memory::desc a({p.m, p.k}, type, p.transpose_a ? Tag::ba : Tag::ab);
     const memory::desc b({p.k, p.n}, type, p.transpose_b ? Tag::ba : Tag::ab);
     const memory::desc bias = p.bias ? memory::desc({1, p.n}, type, Tag::ab) : memory::desc();
-    const memory::desc c({p.m, p.n}, type, Tag::ab);
+    const memory::desc c({p.m, p.n}, p.float32_result ? memory::data_type::f32 : type, Tag::ab);
     const dnnl::matmul::primitive_desc desc(Lib().engine, a, b, bias, c, AttrFor(p.relu));
     std::vector<Maker::Argument> arguments = {{DNNL_ARG_SRC, a}, {DNNL_ARG_WEIGHTS, b}};
     if (p.bias) arguments.push_back({DNNL_ARG_BIAS, bias});
@@ -367,6 +367,11 @@ Primitive MakeReorder(const Layout& from, const Layout& to, int threads) {
     const dnnl::reorder::primitive_desc desc(Lib().engine, source, Lib().engine, target, AttrFor(false));
     return Maker::Make(dnnl::reorder(desc), {{DNNL_ARG_FROM, source}, {DNNL_ARG_TO, target}}, desc.scratchpad_desc(), threads);
   });
+}
+
+bool HasBFloat16() {
+  constexpr unsigned kWanted = dnnl_cpu_isa_avx512_core_bf16;
+  return (static_cast<unsigned>(dnnl_get_effective_cpu_isa()) & kWanted) == kWanted;
 }
 
 std::string Version() {

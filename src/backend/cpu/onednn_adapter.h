@@ -36,6 +36,7 @@ struct MatMulProblem {
   int64_t m = 0, k = 0, n = 0;
   bool transpose_a = false, transpose_b = false;
   bool bias = false, relu = false;  // bias [n]
+  bool float32_result = false;      // whatever the dtype
 };
 
 // A compiled computation. Its addresses go in the order that its maker names.
@@ -80,6 +81,9 @@ bool IsOneDnn(const Layout& layout);
 
 // Copies a tensor from one layout to another, one of which at least is not plain. Addresses: from, to.
 Primitive MakeReorder(const Layout& from, const Layout& to, int threads);
+
+// Whether this CPU computes with bfloat16 (AVX512-BF16, AMX), so that convolutions and products of it are there and worth while.
+bool HasBFloat16();
 
 // "3.2.0", for `muster devices` and results.
 std::string Version();

@@ -3,10 +3,10 @@
 
 #include <cstring>
 
-#include "backend/reference/convert.h"
 #include "backend/reference/reference_rows.h"
 #include "backend/reference/rows.h"
 #include "backend/reference/strided.h"
+#include "core/convert.h"
 
 namespace muster {
 namespace {

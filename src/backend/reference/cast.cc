@@ -1,6 +1,6 @@
-#include "backend/reference/convert.h"
 #include "backend/reference/reference_rows.h"
 #include "backend/reference/rows.h"
+#include "core/convert.h"
 
 namespace muster {
 namespace {

@@ -6,6 +6,7 @@
 #include "backend/reference/reference_table.h"
 #include "backend/sim/sim_stream.h"
 #include "graph/op_def.h"
+#include "plan/conditional_kernel.h"
 
 namespace muster {
 namespace {
@@ -55,7 +56,7 @@ using TableFn = const KernelTable& (*)();
 
 template <TableFn Inner>
 PreparedKernel PrepareSim(const KernelRequest& request, const DeviceCaps& caps) {
-  PreparedKernel prepared = Inner().Find(request.kind, KernelDType(request))->prepare(request, caps);
+  PreparedKernel prepared = PrepareKernel(*Inner().Find(request.kind, KernelDType(request)), request, caps);
   prepared.kernel = std::make_unique<SimKernel>(request, prepared);
   return prepared;
 }

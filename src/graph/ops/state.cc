@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "core/convert.h"
 #include "graph/op_def.h"
 #include "graph/ops/gradient_rules.h"
 #include "graph/ops/shape_checks.h"
@@ -94,6 +95,8 @@ Output ScalarLike(const Scope& scope, double value, DType dtype) {
     case DType::kFloat64: return Const(scope, ScalarTensor<double>(value));
     case DType::kInt32: return Const(scope, ScalarTensor<int32_t>(value));
     case DType::kInt64: return Const(scope, ScalarTensor<int64_t>(value));
+    case DType::kFloat16: return Const(scope, Tensor::Scalar<Float16>(Convert<Float16>(value)));
+    case DType::kBFloat16: return Const(scope, Tensor::Scalar<BFloat16>(Convert<BFloat16>(value)));
     default: throw InvalidArgument(fmt::format("no scalar constants of type {}", DTypeName(dtype)));
   }
 }

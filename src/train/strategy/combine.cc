@@ -81,13 +81,15 @@ Parts GradientParts(const Scope& scope, const StrategyOptions& strategy, const s
 }
 
 Updates UpdateShared(const Scope& scope, const StrategyOptions& strategy, const TowerVariables& variables,
-                     const std::vector<Tower>& towers, const UpdateDecay& decay, const OptimizerFactory& make_optimizer) {
+                     const std::vector<Tower>& towers, const UpdateDecay& decay, const OptimizerFactory& make_optimizer,
+                     LossScale* loss_scale) {
   Updates updates;
   const Scope combine = scope.WithName("combine");
   std::vector<GradientAndVariable> pairs;
   for (size_t i = 0; i < towers[0].variables.size(); ++i) {
     const Parts parts = GradientParts(combine, strategy, towers, i);
     if (parts.empty() && !decay.Covers(i)) continue;
+    if (loss_scale != nullptr) loss_scale->Watch(parts);
     const Variable variable = variables.Updated(towers[0].variables[i]);
     const Scope beside = combine.ColocatedWith(variable.ref.node);
     Output gradient;
@@ -97,27 +99,39 @@ Updates UpdateShared(const Scope& scope, const StrategyOptions& strategy, const 
     pairs.push_back({Clipped(beside, gradient, strategy), variable});
   }
   StageVariables(strategy, combine, variables, &updates);
-  updates.step.push_back(make_optimizer()->ApplyGradients(scope, pairs));
+  const auto apply = [&] { updates.step.push_back(make_optimizer()->ApplyGradients(scope, pairs)); };
+  if (loss_scale != nullptr) loss_scale->Guard(apply, &updates.step);
+  else apply();
   return updates;
 }
 
 Updates UpdateCopies(const Scope& scope, const StrategyOptions& strategy, const std::vector<Tower>& towers,
-                     const UpdateDecay& decay, const OptimizerFactory& make_optimizer) {
+                     const UpdateDecay& decay, const OptimizerFactory& make_optimizer, LossScale* loss_scale) {
   Updates updates;
   std::vector<Parts> gradients;
   for (size_t i = 0; i < towers[0].variables.size(); ++i) gradients.push_back(GradientParts(scope, strategy, towers, i));
   gradients = ExchangedGradients(scope, strategy, std::move(gradients), &updates);
-  for (size_t t = 0; t < towers.size(); ++t) {
-    const Scope here = scope.WithDevice(strategy.tower_devices[t]);
-    std::vector<GradientAndVariable> pairs;
-    for (size_t i = 0; i < gradients.size(); ++i) {
-      if (gradients[i].empty() && !decay.Covers(i)) continue;
-      Output gradient = gradients[i].empty() ? Output{} : gradients[i][t];
-      if (decay.Covers(i)) gradient = Decayed(here, gradient, towers[t].variables[i], decay.rate);
-      pairs.push_back({Clipped(here, gradient, strategy), towers[t].variables[i]});
+  const auto apply = [&] {
+    for (size_t t = 0; t < towers.size(); ++t) {
+      const Scope here = scope.WithDevice(strategy.tower_devices[t]);
+      std::vector<GradientAndVariable> pairs;
+      for (size_t i = 0; i < gradients.size(); ++i) {
+        if (gradients[i].empty() && !decay.Covers(i)) continue;
+        Output gradient = gradients[i].empty() ? Output{} : gradients[i][t];
+        if (decay.Covers(i)) gradient = Decayed(here, gradient, towers[t].variables[i], decay.rate);
+        pairs.push_back({Clipped(here, gradient, strategy), towers[t].variables[i]});
+      }
+      updates.step.push_back(make_optimizer()->ApplyGradients(here, pairs));
     }
-    updates.step.push_back(make_optimizer()->ApplyGradients(here, pairs));
+  };
+  if (loss_scale == nullptr) {
+    apply();
+    return updates;
   }
+  // Exchanged gradients are the same on every tower; of independent towers the first decides, as in tf_cnn_benchmarks.
+  for (const Parts& parts : gradients)
+    if (!parts.empty()) loss_scale->Watch({parts[0]});
+  loss_scale->Guard(apply, &updates.step);
   return updates;
 }
 

@@ -4,6 +4,7 @@
 
 #include "muster/strategy.h"
 #include "train/strategy/exchange.h"
+#include "train/strategy/loss_scale.h"
 #include "train/strategy/tower_variables.h"
 
 namespace muster::train {
@@ -21,13 +22,15 @@ struct UpdateDecay {
   bool Covers(size_t variable) const { return variable < covers.size() && covers[variable]; }
 };
 
-// Variables that towers share: gradients meet where each variable lives, and are applied there once.
+// Variables that towers share: gradients meet where each variable lives, and are applied there once. With an automatic loss scale
+// (else null) only in steps in which all of them are finite.
 Updates UpdateShared(const Scope& scope, const StrategyOptions& strategy, const TowerVariables& variables,
-                     const std::vector<Tower>& towers, const UpdateDecay& decay, const OptimizerFactory& make_optimizer);
+                     const std::vector<Tower>& towers, const UpdateDecay& decay, const OptimizerFactory& make_optimizer,
+                     LossScale* loss_scale = nullptr);
 
 // Copies: gradients are exchanged unless the towers are independent, and every tower updates its own.
 Updates UpdateCopies(const Scope& scope, const StrategyOptions& strategy, const std::vector<Tower>& towers,
-                     const UpdateDecay& decay, const OptimizerFactory& make_optimizer);
+                     const UpdateDecay& decay, const OptimizerFactory& make_optimizer, LossScale* loss_scale = nullptr);
 
 // What a sum over the towers is multiplied by.
 double ScaleOf(const StrategyOptions& strategy);

@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <map>
+
 #include "muster/ops/math.h"
 #include "muster/variables.h"
 #include "train/strategy/all_reduce.h"
@@ -11,12 +14,24 @@
 namespace muster::train {
 namespace {
 
-// Tensors of one type as another, on their towers.
-std::vector<Parts> Cast(const ExchangeContext& context, std::vector<Parts> tensors, DType from, DType to) {
-  for (Parts& parts : tensors)
+std::vector<DType> DTypesOf(const ExchangeContext& context, const std::vector<Parts>& tensors) {
+  std::vector<DType> dtypes;
+  for (const Parts& parts : tensors) dtypes.push_back(context.scope.dtype(parts[0]));
+  return dtypes;
+}
+
+// Each tensor in its type of "to", on its towers.
+std::vector<Parts> CastEach(const ExchangeContext& context, std::vector<Parts> tensors, const std::vector<DType>& to) {
+  for (size_t i = 0; i < tensors.size(); ++i)
     for (int t = 0; t < context.num_towers(); ++t)
-      if (Output& part = parts[static_cast<size_t>(t)]; context.scope.dtype(part) == from) part = ops::Cast(context.OnTower(t), part, to);
+      if (Output& part = tensors[i][static_cast<size_t>(t)]; context.scope.dtype(part) != to[i]) part = ops::Cast(context.OnTower(t), part, to[i]);
   return tensors;
+}
+
+// What float32 gradients travel as; half-precision ones (of --fp16_vars) are so already.
+std::vector<DType> Compact(std::vector<DType> dtypes) {
+  std::replace(dtypes.begin(), dtypes.end(), DType::kFloat32, DType::kFloat16);
+  return dtypes;
 }
 
 std::vector<Parts> ReduceEach(const ExchangeContext& context, const AllReduce& reduce, const std::vector<Parts>& tensors) {
@@ -74,6 +89,20 @@ std::vector<Parts> Reduce(const ExchangeContext& context, const ExchangeOptions&
   return ReduceAll(context, options, PlainCopy(options.sum_on_cpu), tensors);
 }
 
+// What is put together in buckets must be of one type, so each type is reduced by itself.
+std::vector<Parts> ReduceByType(const ExchangeContext& context, const ExchangeOptions& options, const std::vector<Parts>& tensors) {
+  std::map<DType, std::vector<size_t>> by_type;
+  for (size_t i = 0; i < tensors.size(); ++i) by_type[context.scope.dtype(tensors[i][0])].push_back(i);
+  std::vector<Parts> results(tensors.size());
+  for (const auto& [dtype, indices] : by_type) {
+    std::vector<Parts> mine;
+    for (size_t i : indices) mine.push_back(tensors[i]);
+    mine = Reduce(context, options, mine);
+    for (size_t k = 0; k < indices.size(); ++k) results[indices[k]] = mine[k];
+  }
+  return results;
+}
+
 }  // namespace
 
 Parts DelayOneStep(const ExchangeContext& context, const Parts& parts, std::vector<NodeId>* also) {
@@ -95,12 +124,13 @@ Exchanged ExchangeGradients(const ExchangeContext& context, const ExchangeOption
   const bool repacks = options.gradient_repacking > 0;
   std::vector<NodeId> also;
   if (repacks) gradients = {Concatenate(context, gradients)};
-  if (options.half_precision) gradients = Cast(context, std::move(gradients), DType::kFloat32, DType::kFloat16);
+  const std::vector<DType> dtypes = DTypesOf(context, gradients);
+  if (options.half_precision) gradients = CastEach(context, std::move(gradients), Compact(dtypes));
   if (options.relaxed)
     for (Parts& parts : gradients) parts = DelayOneStep(context, parts, &also);
   if (repacks) gradients = CutIntoPacks(context, gradients[0], options.gradient_repacking);
-  gradients = Reduce(context, options, gradients);
-  if (options.half_precision) gradients = Cast(context, std::move(gradients), DType::kFloat16, DType::kFloat32);
+  gradients = ReduceByType(context, options, gradients);
+  if (options.half_precision) gradients = CastEach(context, std::move(gradients), repacks ? std::vector<DType>(gradients.size(), dtypes[0]) : dtypes);
   if (repacks) gradients = TakeApart(context, JoinPacks(context, gradients), shapes);
   return {std::move(gradients), std::move(also)};
 }

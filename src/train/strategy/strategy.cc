@@ -33,12 +33,18 @@ class TowerSetBuilder {
   }
 
   TowerSet Training(const OptimizerFactory& make_optimizer, Output global_step) {
+    const Scope scope = root_.WithoutDevice();
+    if (strategy_.loss_scaling.is_used()) {
+      loss_scale_.emplace(scope, strategy_.loss_scaling);
+      set_.loss_scale = loss_scale_->value();
+      set_.loss_scale_normal_steps = loss_scale_->normal_steps();
+    }
     BuildTowers();
     Report();
-    const Scope scope = root_.WithoutDevice();
+    train::LossScale* automatic = strategy_.loss_scaling.automatic ? &*loss_scale_ : nullptr;
     const bool shared = strategy_.variable_update == VariableUpdate::kParameterServer;
-    Updates updates = shared ? train::UpdateShared(scope, strategy_, variables_, set_.towers, DecayOfUpdates(), make_optimizer)
-                             : train::UpdateCopies(scope, strategy_, set_.towers, DecayOfUpdates(), make_optimizer);
+    Updates updates = shared ? train::UpdateShared(scope, strategy_, variables_, set_.towers, DecayOfUpdates(), make_optimizer, automatic)
+                             : train::UpdateCopies(scope, strategy_, set_.towers, DecayOfUpdates(), make_optimizer, automatic);
     for (const Tower& tower : set_.towers)
       updates.step.insert(updates.step.end(), tower.update_ops.begin(), tower.update_ops.end());
     MoveAveragesTogether(&updates);
@@ -62,6 +68,8 @@ class TowerSetBuilder {
  private:
   void Check() const {
     if (strategy_.num_towers() < 1) throw InvalidArgument("a strategy needs at least one tower");
+    if (strategy_.loss_scaling.automatic && strategy_.staged_variables)
+      throw InvalidArgument("an automatic loss scale cannot go with staged variables, whose gradients are of the step before");
     if (strategy_.staged_variables && strategy_.variable_update != VariableUpdate::kParameterServer)
       throw InvalidArgument("staged variables need variables that the towers share (parameter_server)");
     if (strategy_.batch_norm_statistics == BatchNormStatistics::kSynchronised && strategy_.variable_update == VariableUpdate::kIndependent)
@@ -97,6 +105,7 @@ class TowerSetBuilder {
     TowerOptions options = options_;
     options.layers.get_variable = variables_.GetterOf(tower);
     options.weight_decay = DecayOf(tower);
+    if (loss_scale_) options.loss_scale_value = loss_scale_->value();
     if (strategy_.batch_norm_statistics == BatchNormStatistics::kSynchronised) {
       Synchronise(tower, &options.layers);
     } else if (strategy_.batch_norm_statistics == BatchNormStatistics::kFirstTower) {
@@ -191,6 +200,7 @@ class TowerSetBuilder {
   const TowerBuilder& build_;
   const NodeId first_node_ = root_.graph()->num_nodes();  // tells several sets of towers in one graph apart
   TowerVariables variables_;
+  std::optional<train::LossScale> loss_scale_;
   std::vector<std::vector<BatchStatistic>> statistics_;
   std::vector<Output> decayed_;  // variables of the last tower whose updates decay them
   TowerSet set_;

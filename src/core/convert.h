@@ -9,7 +9,7 @@
 #include "base/check.h"
 #include "muster/dtype.h"
 
-namespace muster::reference {
+namespace muster {
 
 template <typename T>
 inline constexpr bool kIsHalf = std::is_same_v<T, Float16> || std::is_same_v<T, BFloat16>;
@@ -63,4 +63,4 @@ Word ElementBits(DType dtype, double value) {
   });
 }
 
-}  // namespace muster::reference
+}  // namespace muster

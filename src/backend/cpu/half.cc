@@ -1,0 +1,113 @@
+// Half precision on the CPU: bfloat16 convolutions and matrix products by oneDNN where the CPU has instructions for them;
+// everything else computes in float32 and is stored and rounded as half.
+
+#include "backend/cpu/half.h"
+
+#include "backend/cpu/cpu_table.h"
+#include "backend/cpu/half_simd.h"
+#include "backend/cpu/kernels.h"
+#include "backend/cpu/onednn_adapter.h"
+#include "backend/cpu/parallel.h"
+#include "core/convert.h"
+#include "muster/error.h"
+#include "plan/half_kernel.h"
+
+namespace muster::cpu {
+namespace {
+
+void Widen(DType from, const void* half, float* single, int64_t n, int threads) {
+  const HalfSimd& simd = GetHalfSimd();
+  const auto widen = from == DType::kFloat16 ? simd.widen_float16 : simd.widen_bfloat16;
+  ParallelFor(threads, n, GrainFor(6), [&](int64_t begin, int64_t end) { widen(static_cast<const uint16_t*>(half) + begin, single + begin, end - begin); });
+}
+
+void Narrow(DType to, const float* single, void* half, int64_t n, int threads) {
+  const HalfSimd& simd = GetHalfSimd();
+  const auto narrow = to == DType::kFloat16 ? simd.narrow_float16 : simd.narrow_bfloat16;
+  ParallelFor(threads, n, GrainFor(6), [&](int64_t begin, int64_t end) { narrow(single + begin, static_cast<uint16_t*>(half) + begin, end - begin); });
+}
+
+const KernelTable& SingleTable() {
+  static const KernelTable table({CpuSingleRows()});
+  return table;
+}
+
+bool IsHalf(DType dtype) { return dtype == DType::kFloat16 || dtype == DType::kBFloat16; }
+
+// Whether oneDNN's own kernel can take the request as it is. The gradient of a bias beside that of a filter is a float32 kernel.
+bool IsNative(const KernelRequest& r) { return r.outputs.size() == 1; }
+
+PreparedKernel PrepareHalf(const KernelRequest& r, const DeviceCaps& caps) {
+  return PrepareInFloat32(r, caps, SingleTable(), {Widen, Narrow});
+}
+
+// Problems that oneDNN has no bfloat16 kernel for throw, and are then computed in float32.
+PreparedKernel PrepareBFloat16Conv(const KernelRequest& r, const DeviceCaps& caps) {
+  if (!IsNative(r)) return PrepareHalf(r, caps);
+  try {
+    return PrepareConv(r, caps);
+  } catch (const Error&) {
+    for (const auto* descs : {&r.inputs, &r.outputs})
+      for (const TensorDesc& desc : *descs)
+        if (!desc.layout.is_plain()) throw;
+    return PrepareHalf(r, caps);
+  }
+}
+
+LayoutWish BFloat16ConvLayout(const KernelRequest& r, const DeviceCaps& caps) {
+  const LayoutWish plain{std::vector<Layout>(r.inputs.size()), std::vector<Layout>(r.outputs.size())};
+  if (!IsNative(r)) return plain;
+  try {
+    return ConvLayout(r, caps);
+  } catch (const Error&) {
+    return plain;
+  }
+}
+
+PreparedKernel PrepareBFloat16MatMul(const KernelRequest& r, const DeviceCaps& caps) {
+  if (r.in(0).num_elements() == 0 || r.in(1).num_elements() == 0) return PrepareHalf(r, caps);
+  try {
+    return PrepareMatMul(r, caps);
+  } catch (const Error&) {
+    return PrepareHalf(r, caps);
+  }
+}
+
+PreparedKernel PrepareCast(const KernelRequest& r, const DeviceCaps& caps) {
+  const DType from = r.inputs[0].dtype, to = r.outputs[0].dtype;
+  const int64_t n = r.out(0).num_elements();
+  const int threads = caps.threads;
+  if (IsHalf(from) && to == DType::kFloat32)
+    return {MakeKernel([=](const LaunchArgs& a) { Widen(from, a.inputs[0], a.out<float>(0), n, threads); })};
+  if (from == DType::kFloat32 && IsHalf(to))
+    return {MakeKernel([=](const LaunchArgs& a) { Narrow(to, a.in<float>(0), a.outputs[0], n, threads); })};
+  // Loops that no network has in its step.
+  return ByDType(from, [&](auto from_type) {
+    return ByDType(to, [&](auto to_type) {
+      using From = decltype(from_type);
+      using To = decltype(to_type);
+      return PreparedKernel{MakeKernel([n](const LaunchArgs& a) {
+        for (int64_t i = 0; i < n; ++i) a.out<To>(0)[i] = Convert<To>(a.in<From>(0)[i]);
+      })};
+    });
+  });
+}
+
+}  // namespace
+
+std::vector<KernelRow> HalfRows() {
+  using enum OpKind;
+  std::vector<KernelRow> rows;
+  if (onednn::HasBFloat16()) {
+    for (OpKind kind : {kConv2D, kConv2DBackpropInput, kConv2DBackpropFilter, k_FusedConv2D, k_FusedConv2DBackpropFilter})
+      rows.push_back({kind, DType::kBFloat16, PrepareBFloat16Conv, BFloat16ConvLayout});
+    for (OpKind kind : {kMatMul, k_FusedMatMul}) rows.push_back({kind, DType::kBFloat16, PrepareBFloat16MatMul});
+  }
+  for (DType dtype : {DType::kFloat32, DType::kFloat16, DType::kBFloat16}) rows.push_back({kCast, dtype, PrepareCast});
+  for (const KernelRow& row : HalfRowsFor(CpuSingleRows(), PrepareHalf))
+    if (row.kind != k_MatMulApplyGradientDescent && row.kind != k_Reorder) rows.push_back(row);
+  if (onednn::HasBFloat16()) rows.push_back({k_Reorder, DType::kBFloat16, PrepareAnyReorder});
+  return rows;
+}
+
+}  // namespace muster::cpu
