@@ -11,7 +11,7 @@ ROOT = Path(__file__).resolve().parents[2]
 BUILD = ROOT / "build" / "compare"
 BIN = ROOT / "build" / "release" / "bin"
 
-TENSORFLOW = ["tensorflow-cpu==2.21.*", "tf_keras==2.21.*"]
+TENSORFLOW = ["tensorflow-cpu==2.21.*", "tf_keras==2.21.*", "tensorboard==2.21.*"]  # the last for the tests labelled peer
 PYTORCH = ["torch==2.15.*"]
 TF_CNN_BENCHMARKS = ("https://github.com/tensorflow/benchmarks", "8fb7907")  # the last commit of its branch master
 
@@ -158,3 +158,7 @@ def roofline(batch_size):
         result = Path(folder) / "limits.json"
         run([BIN / "roofline", f"--batch_size={batch_size}", "--num_threads=2", f"--json={result}"])
         return {limit["model"]: limit["images_per_sec"] for limit in json.loads(result.read_text())["limits"]}
+
+
+if __name__ == "__main__":  # for ./test --peer, which does not need tf_cnn_benchmarks
+    install("tensorflow", TENSORFLOW)
