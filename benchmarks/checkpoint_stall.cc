@@ -2,10 +2,11 @@
 // Training steps alone, then as many with a checkpoint that begins with the first; the difference is the stall. FOLDER must
 // exist; the checkpoints written there are removed. For an otherwise idle machine.
 
-#include <chrono>
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <vector>
 
 #include "base/clock.h"
 #include "muster/models.h"
@@ -24,6 +25,12 @@ double BytesOf(const Graph& graph) {
   double bytes = 0;
   for (const VariableInfo& info : graph.variables()) bytes += static_cast<double>(graph.desc(info.ref).byte_size());
   return bytes;
+}
+
+// Something else that runs for a moment spoils one round, not the result.
+double Median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  return values[values.size() / 2];
 }
 
 }  // namespace
@@ -56,8 +63,8 @@ int main(int argc, char** argv) {
   const double write_seconds = SteadySeconds() - write_start;
   // Twice as long as writing takes on an idle machine, for here it shares the cores.
   const int64_t steps = static_cast<int64_t>(2 * write_seconds / (run(3) / 3)) + 3;
-  double stall = 0, copy = 0;
-  constexpr int kRounds = 3;
+  std::vector<double> stalls, copies;
+  constexpr int kRounds = 5;
   for (int round = 0; round < kRounds; ++round) {
     const double alone = run(steps), start = SteadySeconds();
     saver.SaveInBackground(session, prefix, round + 1);
@@ -65,10 +72,11 @@ int main(int argc, char** argv) {
     run(steps);
     const double with = SteadySeconds() - start;
     saver.Wait();
-    copy += (copied - start) / kRounds;
-    stall += (with - alone) / kRounds;
+    copies.push_back(copied - start);
+    stalls.push_back(with - alone);
     std::printf("%lld steps: %.3f s alone, %.3f s with a checkpoint, of which %.3f s copying\n", static_cast<long long>(steps), alone, with, copied - start);
   }
+  const double stall = Median(stalls), copy = Median(copies);
   std::printf("%s: %.0f MB of variables; written alone in %.3f s; copied in %.3f s; stall %.3f s, %.2f %% of a minute\n", argv[1], BytesOf(graph) / 1e6, write_seconds,
               copy, stall, 100 * stall / kMinute);
   std::filesystem::remove_all(folder);

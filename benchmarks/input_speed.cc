@@ -1,7 +1,7 @@
 // How many training images a core prepares: record → checksum → part of the JPEG → mirror → resize → colours → -1 to 1, as
 // muster bench does it.
 //
-//   input_speed FOLDER [--seconds=5] [--threads=1] [--size=224] [--batch=32] [--distortions] [--nofuse] [--hsv]
+//   input_speed [--seconds=5] [--threads=1] [--size=224] [--batch=32] [--distortions] [--nofuse] [--hsv] FOLDER
 //
 // FOLDER is what --data_dir takes. Prints images per second of wall time and per second of processor time; the latter does not
 // depend on what else the machine does. benchmarks/input runs it beside TensorFlow's tf.data.

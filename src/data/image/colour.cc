@@ -4,6 +4,8 @@
 #include <array>
 #include <cmath>
 
+#include "data/image/colour_simd.h"
+
 namespace muster::data {
 namespace {
 
@@ -41,8 +43,6 @@ void ForEachPixel(std::span<float> rgb, Change change) {
   }
 }
 
-float Clip01(float x) { return std::clamp(x, 0.0f, 1.0f); }
-
 }  // namespace
 
 void AdjustBrightness(std::span<float> rgb, float delta) {
@@ -62,20 +62,11 @@ void AdjustContrast(std::span<float> rgb, float factor) {
 }
 
 void AdjustSaturation(std::span<float> rgb, float factor) {
-  ForEachPixel(rgb, [factor](const Triple& pixel) {
-    Triple hsv = RgbToHsv(pixel);
-    hsv.v[1] = Clip01(hsv.v[1] * factor);
-    return HsvToRgb(hsv);
-  });
+  GetColourSimd().saturate(rgb.data(), static_cast<int64_t>(rgb.size() / 3), factor);
 }
 
 void AdjustHue(std::span<float> rgb, float delta) {
-  ForEachPixel(rgb, [delta](const Triple& pixel) {
-    Triple hsv = RgbToHsv(pixel);
-    hsv.v[0] += delta;
-    hsv.v[0] -= std::floor(hsv.v[0]);
-    return HsvToRgb(hsv);
-  });
+  GetColourSimd().turn_hue(rgb.data(), static_cast<int64_t>(rgb.size() / 3), delta);
 }
 
 void AdjustHueAndSaturationInYiq(std::span<float> rgb, float delta_hue, float saturation) {
@@ -106,14 +97,6 @@ Triple RgbToHsv(const Triple& rgb) {
     if (hue < 0) hue += 1;
   }
   return {{hue, saturation, value}};
-}
-
-Triple HsvToRgb(const Triple& hsv) {
-  const float six = hsv.v[0] * 6, saturation = hsv.v[1], value = hsv.v[2];
-  const float share[3] = {Clip01(std::abs(six - 3) - 1), Clip01(2 - std::abs(six - 2)), Clip01(2 - std::abs(six - 4))};
-  Triple rgb;
-  for (int c = 0; c < 3; ++c) rgb.v[c] = ((share[c] - 1) * saturation + 1) * value;
-  return rgb;
 }
 
 Triple RgbToYiq(const Triple& rgb) {

@@ -26,7 +26,6 @@ struct Triple {
   float v[3];
 };
 Triple RgbToHsv(const Triple& rgb);  // all three 0 to 1
-Triple HsvToRgb(const Triple& hsv);
 Triple RgbToYiq(const Triple& rgb);
 
 }  // namespace muster::data

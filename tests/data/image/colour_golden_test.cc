@@ -44,6 +44,18 @@ TEST(GoldenColour, EveryOperationEqualsTensorFlows) {
   EXPECT_EQ(cases, 8);
 }
 
+// Brightness may leave values outside 0 to 1. Expected: tf.image.adjust_hue and adjust_saturation of TensorFlow 2.21.
+TEST(Colour, HueAndSaturationOutsideZeroToOneAreTensorFlows) {
+  const std::vector<float> pixels = {-0.5f, -0.2f, -0.3f, 1.3f, -0.2f, 0.4f, 0, 0, 0, -0.1f, 0, -0.3f};
+  std::vector<float> turned = pixels, more = pixels, less = pixels;
+  AdjustHue(turned, 0.2f);
+  AdjustSaturation(more, 1.3f);
+  AdjustSaturation(less, 0.6f);
+  EXPECT_THAT(turned, ::testing::Pointwise(::testing::FloatNear(1e-6f), {-0.5f, -0.46f, -0.2f, 1.3f, 1.0f, -0.2f, 0.0f, 0.0f, 0.0f, -0.3f, 0.0f, -0.14f}));
+  EXPECT_THAT(more, ::testing::Pointwise(::testing::FloatNear(1e-6f), {-0.2f, -0.2f, -0.2f, 1.3f, 0.0f, 0.52f, 0.0f, 0.0f, 0.0f, 0.0f, 0.0f, 0.0f}));
+  EXPECT_THAT(less, ::testing::Pointwise(::testing::FloatNear(1e-6f), {-0.2f, -0.2f, -0.2f, 1.3f, 0.4f, 0.76f, 0.0f, 0.0f, 0.0f, 0.0f, 0.0f, 0.0f}));
+}
+
 // In YIQ a turn by nothing and a factor of one change nothing; a factor of 0 leaves the brightness alone.
 TEST(ColourInYiq, NeutralChangeIsNoneAndNoSaturationIsGrey) {
   std::vector<float> rgb = {0.2f, 0.9f, 0.4f, 1, 0, 0};
