@@ -205,13 +205,6 @@ void CheckFreezing(const P& p) {
   Refuse(!p.job_name.empty(), flag + " cannot go with --job_name");
 }
 
-// What Muster cannot do yet, though the peer can.
-void CheckEvaluationData(const P& p) {
-  const Mode mode = ModeOf(p);
-  Refuse(Set(p.data_dir) && (mode == Mode::kEvaluation || mode == Mode::kTrainingAndEvaluation),
-         "evaluation of the images in --data_dir is not done yet: leave --data_dir out to evaluate synthetic images");
-}
-
 void CheckModes(const P& p) {
   const std::string& mode = p.variable_update;
   const bool job = !p.job_name.empty();
@@ -280,7 +273,6 @@ void CheckParams(const BenchParams& params) {
   CheckLearningRateFlags(params);
   CheckHalfPrecision(params);
   CheckEvaluationFlags(params);
-  CheckEvaluationData(params);
   CheckFreezing(params);
   CheckModes(params);
   CheckAllReduce(params);

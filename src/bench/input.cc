@@ -11,6 +11,7 @@
 #include "data/imagenet/imagenet_dataset.h"
 #include "data/imagenet/kept_images.h"
 #include "data/imagenet/open_images.h"
+#include "data/imagenet/reading_order.h"
 #include "data/normalize.h"
 #include "muster/models.h"
 
@@ -31,7 +32,8 @@ std::optional<data::ResizeMethod> ResizeMethodOf(const std::string& name) {
 
 uint64_t SeedOf(const BenchParams& params) { return static_cast<uint64_t>(params.tf_random_seed); }
 
-// The model garden's preprocessing has neither colours nor a choice of resizing.
+// The model garden's preprocessing (official/r1/resnet/imagenet_preprocessing.py) has neither colours nor a choice of resizing. It
+// respects boxes, subtracts the channels' means and does not scale.
 data::PreprocessOptions PreprocessOf(const BenchParams& params, const Derived& derived, data::Subset subset) {
   const bool official = params.input_preprocessor == "official_models_imagenet";
   data::PreprocessOptions options;
@@ -42,20 +44,26 @@ data::PreprocessOptions PreprocessOf(const BenchParams& params, const Derived& d
   options.fuse_decode_and_crop = params.fuse_decode_and_crop || official;
   options.resize_method = official ? data::ResizeMethod::kBilinear : ResizeMethodOf(params.resize_method);
   options.subtract_means = params.ml_perf || official;
-  options.ignore_boxes = params.ml_perf || official;
+  options.ignore_boxes = params.ml_perf;
   options.official_models = official;
+  if (!options.train) options.batch_size = derived.eval_batch_size;
   options.seed = SeedOf(params);
   return options;
 }
 
 std::unique_ptr<data::Dataset> OpenImagenet(const BenchParams& params, const Derived& derived, data::Subset subset, int num_classes) {
+  constexpr int64_t kFilesInTurn = 10;  // tf_cnn_benchmarks' default
   auto images = data::OpenImages(*params.data_dir, subset, num_classes, kFlag);
+  if (subset == data::Subset::kValidation)
+    images = data::InEvaluationOrder(std::move(images), params.datasets_parallel_interleave_cycle_length.value_or(0) > 0
+                                                            ? *params.datasets_parallel_interleave_cycle_length
+                                                            : kFilesInTurn);
   if (params.datasets_repeat_cached_sample) images = data::RepeatFirstImage(std::move(images));
   else if (params.datasets_use_caching) images = data::KeepImages(std::move(images));
   return data::MakeImagenetDataset(std::move(images), num_classes, PreprocessOf(params, derived, subset));
 }
 
-// From -1 to 1, as all inputs of tf_cnn_benchmarks.
+// From -1 to 1 after the padding, whose zeros are black, as in tf_cnn_benchmarks (normalized_image in preprocessing.py).
 std::unique_ptr<data::Dataset> OpenCifar10(const BenchParams& params, data::Subset subset, int num_classes) {
   auto images = data::ReadCifar10(*params.data_dir, subset, num_classes, kFlag);
   const data::AugmentOptions augment{.flip = true, .max_shift = kCifarPadding, .seed = SeedOf(params)};
@@ -83,6 +91,21 @@ int InputThreads(const BenchParams& params, const Derived& derived) {
   return std::max(1, cores - (per_gpu + 2) * static_cast<int>(derived.num_devices));
 }
 
+data::Prefetcher::Options PrefetchOptions(const BenchParams& params, const Derived& derived, int64_t first) {
+  const auto buffered = static_cast<int>(std::clamp<int64_t>(params.multi_device_iterator_max_buffer_size, 1, 64));
+  return {.threads = InputThreads(params, derived), .depth = buffered + 2, .first = first};
+}
+
+std::vector<Tensor> FeedsOfTowers(const data::Batch& batch, int64_t num_towers) {
+  std::vector<Tensor> feeds;
+  const int64_t rows = batch.labels.shape()[0] / num_towers;
+  for (int64_t tower = 0; tower < num_towers; ++tower) {
+    feeds.push_back(batch.ImageRows(tower * rows, (tower + 1) * rows));
+    feeds.push_back(batch.LabelRows(tower * rows, (tower + 1) * rows));
+  }
+  return feeds;
+}
+
 TrainInput::TrainInput(const BenchParams& params, const Derived& derived)
     : params_(params),
       derived_(derived),
@@ -90,27 +113,15 @@ TrainInput::TrainInput(const BenchParams& params, const Derived& derived)
       batches_(*dataset_, derived.batch_size, SeedOf(params), {params.job_name.empty() ? 0 : params.task_index, derived.num_workers}) {}
 
 void TrainInput::StartAt(int64_t first) {
-  const auto buffered = static_cast<int>(std::clamp<int64_t>(params_.multi_device_iterator_max_buffer_size, 1, 64));
-  prefetcher_ = std::make_unique<data::Prefetcher>(
-      batches_, data::Prefetcher::Options{.threads = InputThreads(params_, derived_), .depth = buffered + 2, .first = first});
+  prefetcher_ = std::make_unique<data::Prefetcher>(batches_, PrefetchOptions(params_, derived_, first));
 }
 
 std::vector<Tensor> TrainInput::BatchAt(int64_t step) {
   single_ = batches_.Allocate();
   batches_.Fill(step, &single_);
-  return TowersOf(single_);
+  return FeedsOfTowers(single_, derived_.num_devices);
 }
 
-std::vector<Tensor> TrainInput::Next() { return TowersOf(*prefetcher_->Next()); }
-
-std::vector<Tensor> TrainInput::TowersOf(const data::Batch& batch) const {
-  std::vector<Tensor> feeds;
-  for (int64_t tower = 0; tower < derived_.num_devices; ++tower) {
-    const int64_t begin = tower * derived_.batch_size_per_device, end = begin + derived_.batch_size_per_device;
-    feeds.push_back(batch.ImageRows(begin, end));
-    feeds.push_back(batch.LabelRows(begin, end));
-  }
-  return feeds;
-}
+std::vector<Tensor> TrainInput::Next() { return FeedsOfTowers(*prefetcher_->Next(), derived_.num_devices); }
 
 }  // namespace muster::bench

@@ -12,12 +12,18 @@
 namespace muster::bench {
 
 // The images of --data_dir, prepared as the flags say: a part of ImageNet's (TFRecord files or folders of images) or of
-// CIFAR-10's. Training images change at random with --distortions and so on, validation images do not. Throws Error naming
-// flag, file and place.
+// CIFAR-10's. Training images change at random with --distortions and so on, validation images do not and are in the order of
+// tf_cnn_benchmarks, which interleaves record files. Throws Error naming flag, file and place.
 std::unique_ptr<data::Dataset> OpenInput(const BenchParams& params, const Derived& derived, data::Subset subset);
 
 // Threads that prepare images (--datasets_num_private_threads, or what fits the machine); 0: the step itself does.
 int InputThreads(const BenchParams& params, const Derived& derived);
+
+// How batches from number "first" on are made ahead.
+data::Prefetcher::Options PrefetchOptions(const BenchParams& params, const Derived& derived, int64_t first);
+
+// Equal parts of a batch, for each tower in turn: images, labels. Views of the batch's memory.
+std::vector<Tensor> FeedsOfTowers(const data::Batch& batch, int64_t num_towers);
 
 // The input of a training or forward-only run with real images: batches in a fixed random order that depends on
 // --tf_random_seed, made ahead of their use. For one thread.
@@ -38,8 +44,6 @@ class TrainInput {
   const data::Dataset& dataset() const { return *dataset_; }
 
  private:
-  std::vector<Tensor> TowersOf(const data::Batch& batch) const;
-
   const BenchParams& params_;
   const Derived& derived_;
   std::unique_ptr<data::Dataset> dataset_;

@@ -31,10 +31,9 @@ const std::vector<Row>& Rows() {
        {"job_name", "task_index", "ps_hosts", "worker_hosts", "controller_host", "server_protocol"}},
       {"MLPerf's log", Support::kLater, {"ml_perf_compliance_logging"}},
 
-      {"records are read at random, not file by file",
+      {"the order of images does not depend on how files are read",
        Support::kNoEffect,
-       {"use_datasets", "datasets_parallel_interleave_cycle_length", "datasets_sloppy_parallel_interleave",
-        "datasets_parallel_interleave_prefetch"}},
+       {"use_datasets", "datasets_sloppy_parallel_interleave", "datasets_parallel_interleave_prefetch"}},
       {"nor in tf_cnn_benchmarks", Support::kNoEffect, {"datasets_prefetch_buffer_size"}},
       {"without a real GPU",
        Support::kNoEffect,
@@ -101,13 +100,17 @@ std::string EvaluationWithoutEffect(const BenchParams& params, const std::string
 std::string InputWithoutEffect(const BenchParams& params, const std::string& name) {
   if (!IsOneOf(name, {"resize_method", "distortions", "distort_color_in_yiq", "fuse_decode_and_crop", "input_preprocessor", "ml_perf",
                       "datasets_use_prefetch", "datasets_num_private_threads", "datasets_use_caching", "datasets_repeat_cached_sample",
-                      "multi_device_iterator_max_buffer_size"}))
+                      "multi_device_iterator_max_buffer_size", "datasets_parallel_interleave_cycle_length"}))
     return "";
   if (params.data_dir.value_or("").empty()) return "for synthetic data";
   if (name == "multi_device_iterator_max_buffer_size" && !params.datasets_use_prefetch) return "without --datasets_use_prefetch";
   if (name == "datasets_num_private_threads" && !params.datasets_use_prefetch) return "without --datasets_use_prefetch";
   if (IsOneOf(name, {"datasets_use_prefetch", "datasets_num_private_threads", "multi_device_iterator_max_buffer_size"})) return "";
   if (params.data_name.value_or("") == "cifar10" && name != "distortions") return "on cifar10";
+  const Mode mode = ModeOf(params);
+  if (name == "datasets_parallel_interleave_cycle_length")
+    return mode == Mode::kEvaluation || mode == Mode::kTrainingAndEvaluation ? "" : "without an evaluation: training reads at random";
+  if (mode == Mode::kEvaluation && IsOneOf(name, {"distortions", "distort_color_in_yiq", "fuse_decode_and_crop"})) return "with --eval";
   if (name == "distort_color_in_yiq" && !params.distortions) return "without --distortions";
   const bool official = params.input_preprocessor == "official_models_imagenet";
   if (official && !IsOneOf(name, {"input_preprocessor", "datasets_use_caching", "datasets_repeat_cached_sample"}))

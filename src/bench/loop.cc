@@ -97,6 +97,7 @@ void BenchRun::Prepare(const StepRunnerFactory& factory) {
   console_.Note(fmt::format("memory plan: peak {:.1f} MiB; {} thread{}", mib, record_.prepared.num_threads,
                             record_.prepared.num_threads == 1 ? "" : "s"));
   if (!record_.prepared.precision_note.empty()) console_.Note(record_.prepared.precision_note);
+  if (!record_.prepared.input_note.empty()) console_.Note(record_.prepared.input_note);
   if (!record_.prepared.recompute_note.empty()) console_.Note(record_.prepared.recompute_note);
   if (!params_.benchmark_log_dir) return;
   log_.emplace(*params_.benchmark_log_dir);

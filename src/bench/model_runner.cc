@@ -8,6 +8,7 @@
 #include "bench/batch_memory.h"
 #include "bench/checks.h"
 #include "bench/eval_dir.h"
+#include "bench/eval_input.h"
 #include "bench/input.h"
 #include "bench/later.h"
 #include "bench/loop.h"
@@ -28,7 +29,8 @@ class ModelRunner final : public StepRunner {
   explicit ModelRunner(const RunnerRequest& request)
       : params_(request.params), own_(request.own), derived_(request.derived), memory_(params_, own_, derived_, DevicesOf(params_, own_, derived_)) {
     memory_.CheckImagesFit();
-    if (!derived_.synthetic) input_ = std::make_unique<TrainInput>(params_, derived_);
+    if (!derived_.synthetic && derived_.mode != Mode::kEvaluation) input_ = std::make_unique<TrainInput>(params_, derived_);
+    if (!derived_.synthetic && derived_.evaluates()) eval_input_ = std::make_unique<EvalInput>(params_, derived_);
     built_ = BuildTrainGraph(params_, own_, derived_, derived_.batch_size_per_device);
     SessionOptions options = memory_.Options();
     options.dump_passes_dir = own_.dump_passes.value_or("");
@@ -49,6 +51,7 @@ class ModelRunner final : public StepRunner {
     for (const train::MemoryNeed& need : needs) needed += need.bytes;
     prepared.planned_peak_bytes = std::max(plans_.peak_bytes(), needed) + std::max<int64_t>(held.anonymous, 0) + std::max<int64_t>(held.shared, 0);
     prepared.precision_note = PrecisionNote();
+    if (eval_input_ != nullptr) prepared.input_note = eval_input_->CoverageNote();
     prepared.recompute_note = train::RecomputeNote(plans_.step->stats());
     session_->Initialize();
     Prefill(0);
@@ -117,11 +120,15 @@ class ModelRunner final : public StepRunner {
     return result;
   }
 
-  // Labels are random; keyed by the batch, so that every evaluation has the same.
+  // Synthetic labels are random; keyed by the batch, so that every evaluation has the same.
   Accuracies Evaluate(int64_t batch) override {
     const int64_t step = session_->step();
     session_->set_step(batch);
-    const std::vector<Tensor> counts = plans_.evaluation != nullptr ? plans_.evaluation->Run() : plans_.step->Run({Tensor::Scalar<float>(0)});
+    std::vector<Tensor> feeds;
+    if (plans_.evaluation == nullptr) feeds.push_back(Tensor::Scalar<float>(0));  // the rate
+    if (eval_input_ != nullptr)
+      for (Tensor& fed : eval_input_->At(batch)) feeds.push_back(std::move(fed));
+    const std::vector<Tensor> counts = (plans_.evaluation != nullptr ? plans_.evaluation : plans_.step)->Run(feeds);
     session_->set_step(step);
     const size_t first = counts.size() - 2;
     const double images = static_cast<double>(derived_.eval_batch_size);
@@ -167,6 +174,7 @@ class ModelRunner final : public StepRunner {
   const Derived& derived_;
   const BatchMemory memory_;
   std::unique_ptr<TrainInput> input_;  // null: synthetic data
+  std::unique_ptr<EvalInput> eval_input_;  // null: as above, or there is no evaluation
   std::vector<Tensor> fed_;            // input of the last step
   std::unique_ptr<TrainGraph> built_;
   std::unique_ptr<Session> session_;

@@ -35,7 +35,7 @@ StepPlans PrepareStepPlans(const BenchParams& params, const TrainGraph& graph, S
   StepPlans plans;
   plans.step = session.Prepare(graph.feeds(), graph.fetches, graph.targets);
   if (WatchesGradients(params)) plans.gradients = session.Prepare(graph.inputs, WatchedGradientsOf(graph).gradients);
-  if (!graph.eval_fetches.empty()) plans.evaluation = session.Prepare({}, graph.eval_fetches);
+  if (!graph.eval_fetches.empty()) plans.evaluation = session.Prepare(graph.eval_inputs, graph.eval_fetches);
   return plans;
 }
 

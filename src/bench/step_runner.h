@@ -22,6 +22,7 @@ struct PreparedRun {
   int64_t num_threads = 0;         // compute threads in use, of each device
   std::vector<DeviceBytes> memory;  // what the plan needs on each device
   std::string precision_note;      // how half precision is computed; "": on the device's own instructions
+  std::string input_note;          // what to know about real images; "": nothing
   std::string recompute_note;      // what recomputation adds to each step; "": nothing
   std::vector<std::pair<std::string, std::string>> libraries;  // name, version: {"oneDNN", "3.2.0"}
 };

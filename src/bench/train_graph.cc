@@ -80,13 +80,14 @@ int64_t BytesPerImage(const Derived& derived) {
 
 std::unique_ptr<TrainGraph> BuildTrainGraph(const BenchParams& params, const OwnParams& own, const Derived& derived,
                                             int64_t batch) {
-  std::vector<Output> fed;
+  std::vector<Output> fed, eval_fed;
   const TowerBuilder tower = ZooTower(derived, batch, !IsForwardOnly(params), "gpu_cached_inputs", &fed);
   TowerBuilder evaluation;
   if (derived.mode == Mode::kTrainingAndEvaluation)
-    evaluation = ZooTower(derived, derived.eval_batch_size_per_device, false, "gpu_cached_inputs_eval", &fed);
+    evaluation = ZooTower(derived, derived.eval_batch_size_per_device, false, "gpu_cached_inputs_eval", &eval_fed);
   auto built = BuildTrainGraphOf(params, own, derived, tower, evaluation);
   built->inputs = std::move(fed);
+  built->eval_inputs = std::move(eval_fed);
   return built;
 }
 

@@ -21,6 +21,7 @@ struct TrainGraph {
   // With --eval_during_training_*: counts of top-1 and top-5 in a batch of validation images, of all towers; they share the
   // towers' variables.
   std::vector<Output> eval_fetches;
+  std::vector<Output> eval_inputs;  // fed to them, with --data_dir
 
   // All that is fed: the rate, then the inputs.
   std::vector<Output> feeds() const;

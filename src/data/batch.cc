@@ -90,7 +90,7 @@ void EvalBatches::FillRows(int64_t number, int64_t begin, int64_t end, Batch* ba
   std::ranges::fill(batch->labels.data<int32_t>().subspan(static_cast<size_t>(blank), static_cast<size_t>(blanks)), 0);
 }
 
-RepeatedBatches::RepeatedBatches(const Dataset& dataset, int64_t batch_size) : BatchSource(dataset, batch_size) {
+RepeatedBatches::RepeatedBatches(const Dataset& dataset, int64_t batch_size, int64_t count) : BatchSource(dataset, batch_size), count_(count) {
   if (dataset.size() < 1) throw InvalidArgument("an evaluation set without images");
 }
 

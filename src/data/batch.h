@@ -88,12 +88,16 @@ class EvalBatches : public BatchSource {
   void FillRows(int64_t number, int64_t begin, int64_t end, Batch* batch) const override;
 };
 
-// The samples in order, from the first again after the last, without end: how tf_cnn_benchmarks reads validation images.
+// "count" batches (-1: without end) of the samples in order, from the first again after the last: how tf_cnn_benchmarks reads
+// validation images.
 class RepeatedBatches : public BatchSource {
  public:
-  RepeatedBatches(const Dataset& dataset, int64_t batch_size);
-  int64_t count() const override { return -1; }
+  RepeatedBatches(const Dataset& dataset, int64_t batch_size, int64_t count = -1);
+  int64_t count() const override { return count_; }
   void FillRows(int64_t number, int64_t begin, int64_t end, Batch* batch) const override;
+
+ private:
+  int64_t count_;
 };
 
 }  // namespace muster::data

@@ -4,10 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
-#include <regex>
 #include <set>
 
 #include "base/file.h"
+#include "tests/contract/recorded.h"
 #include "tests/contract/run_program.h"
 #include "tests/testing/golden.h"
 
@@ -15,42 +15,12 @@ namespace muster {
 namespace {
 
 using testing::Finished;
+using testing::GoldenFile;
 using testing::Lines;
+using testing::Masked;
+using testing::MaskedLines;
+using testing::RecordedOutput;
 using testing::Words;
-
-std::string GoldenFile(const std::string& name) { return testing::GoldenDir().string() + "/cnn_benchmarks/" + name; }
-
-// Replaces what may differ, and only where it has the recorded form (digits after the point included).
-std::string Masked(const std::string& line) {
-  static const std::regex version("^(TensorFlow|Muster):( +)\\S+$");
-  static const std::regex devices("^(Devices:     )\\['.*'\\]$");
-  static const std::regex step(
-      "^(\\d+\timages/sec: )\\d+\\.\\d \\+/- \\d+\\.\\d \\(jitter = \\d+\\.\\d\\)\t(nan|-?inf|-?\\d+\\.\\d{3})"
-      "(\t\\d+\\.\\d{3}\t\\d+\\.\\d{3})?$");
-  static const std::regex total("^total images/sec: \\d+\\.\\d\\d$");
-  static const std::regex evaluated("^(\\d+\t)\\d+\\.\\d examples/sec$");
-  static const std::regex accuracy("^(Accuracy @ 1 = )[01]\\.\\d{4}( Accuracy @ 5 = )[01]\\.\\d{4}( \\[\\d+ examples\\])$");
-  std::smatch match;
-  if (std::regex_match(line, match, version)) return "VERSION LINE";
-  if (std::regex_match(line, match, devices)) return match[1].str() + "DEVICES";
-  if (std::regex_match(line, match, step)) {
-    return match[1].str() + "S +/- U (jitter = J)\tLOSS" + (match[3].matched ? "\tTOP1\tTOP5" : "");
-  }
-  if (std::regex_match(line, match, evaluated)) return match[1].str() + "S examples/sec";
-  if (std::regex_match(line, match, accuracy)) return match[1].str() + "TOP1" + match[2].str() + "TOP5" + match[3].str();
-  if (std::regex_match(line, match, total)) return "total images/sec: TOTAL";
-  return line;
-}
-
-std::vector<std::string> MaskedLines(const std::string& text) {
-  std::vector<std::string> lines = Lines(text);
-  for (std::string& line : lines) line = Masked(line);
-  return lines;
-}
-
-std::string RecordedOutput(const nlohmann::json& entry) {
-  return entry.contains("stdout") ? ReadFile(GoldenFile(entry.at("stdout"))) : "";
-}
 
 // Runs of one process on synthetic data that end well.
 const std::vector<std::string>& Runs() {

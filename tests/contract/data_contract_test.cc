@@ -4,11 +4,9 @@
 
 #include <filesystem>
 #include <nlohmann/json.hpp>
-#include <regex>
 
 #include "base/file.h"
-#include "data/format/record_reader.h"
-#include "data/format/record_writer.h"
+#include "tests/contract/recorded.h"
 #include "tests/contract/run_program.h"
 #include "tests/testing/golden.h"
 
@@ -19,39 +17,12 @@ using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using testing::Finished;
 using testing::Lines;
+using testing::Losses;
+using testing::WriteRecords;
 
 const char* const kShard = "train-00000-of-00001";
 
-// The golden records in a folder, with or without the one that is a PNG.
-void WriteRecords(const std::string& folder, bool with_png) {
-  std::filesystem::create_directory(folder);
-  data::RecordReader reader(testing::GoldenDir() / "tfrecord" / kShard);
-  data::RecordWriter writer(folder + "/" + kShard);
-  for (std::string record; reader.Next(&record);)
-    if (with_png || reader.index() != 7) writer.Append(record);
-  writer.Close();
-}
-
 std::vector<std::string> Command(const std::string& text) { return testing::Words("tf_cnn_benchmarks.py " + text); }
-
-// What may differ in the recorded run: figures and the version.
-std::vector<std::string> Masked(const std::string& text) {
-  static const std::regex version("^(TensorFlow|Muster):( +)\\S+$"), number("\\d+\\.\\d+");
-  std::vector<std::string> lines = Lines(text);
-  for (std::string& line : lines) {
-    line = std::regex_replace(line, version, "VERSION");
-    if (line.find("images/sec: ") != std::string::npos) line = std::regex_replace(line, number, "N");
-  }
-  return lines;
-}
-
-// Loss and accuracies of each timed step.
-std::vector<std::string> Losses(const std::string& out) {
-  std::vector<std::string> losses;
-  for (const std::string& line : Lines(out))
-    if (const size_t at = line.find(")\t"); at != std::string::npos && line.find("jitter") != std::string::npos) losses.push_back(line.substr(at));
-  return losses;
-}
 
 class DataContract : public ::testing::Test {
  protected:
@@ -68,21 +39,21 @@ class DataContract : public ::testing::Test {
 TEST_F(DataContract, TrainingOnRecordsPrintsTheRecordedLines) {
   const nlohmann::json commands = testing::GoldenJson("cnn_benchmarks/commands.json");
   const nlohmann::json& entry = commands.at("real_data_train");
-  WriteRecords(folder_.path() + "/imagenet_clean", false);
+  WriteRecords(folder_.path() + "/imagenet_clean", kShard, false);
   const Finished ours = testing::RunProgram(testing::Words(entry.at("command")), folder_.path());
   EXPECT_EQ(ours.exit_code, 0) << ours.err;
-  EXPECT_EQ(Masked(ours.out), Masked(ReadFile((testing::GoldenDir() / "cnn_benchmarks" / entry.at("stdout")).string())));
+  EXPECT_EQ(testing::MaskedLines(ours.out), testing::MaskedLines(testing::RecordedOutput(entry)));
   EXPECT_THAT(ours.err, HasSubstr("waited"));
 }
 
 // The one recorded run that Muster does not share: tf_cnn_benchmarks stops at a PNG that is named JPEG.
 TEST_F(DataContract, APngAmongTheRecordsIsAnImageLikeOthers) {
-  WriteRecords(folder_.path() + "/imagenet_records", true);
+  WriteRecords(folder_.path() + "/imagenet_records", kShard, true);
   EXPECT_EQ(Losses(Out("--model=lenet --batch_size=4 --display_every=1 --num_batches=6 --num_warmup_batches=0 --data_dir=imagenet_records")).size(), 6u);
 }
 
 TEST_F(DataContract, ThreadsAndPrefetchingDoNotChangeARun) {
-  WriteRecords(folder_.path() + "/imagenet", true);
+  WriteRecords(folder_.path() + "/imagenet", kShard, true);
   const std::string flags =
       "--model=lenet --batch_size=5 --display_every=1 --num_batches=4 --num_warmup_batches=1 --data_dir=imagenet --distortions "
       "--resize_method=round_robin --print_training_accuracy ";
@@ -94,7 +65,7 @@ TEST_F(DataContract, ThreadsAndPrefetchingDoNotChangeARun) {
 }
 
 TEST_F(DataContract, ARunThatIsResumedGoesOnAtItsPlaceInTheData) {
-  WriteRecords(folder_.path() + "/imagenet", true);
+  WriteRecords(folder_.path() + "/imagenet", kShard, true);
   const std::string flags = "--model=lenet --batch_size=4 --display_every=1 --num_warmup_batches=0 --data_dir=imagenet --init_learning_rate=0.001 ";
   const std::vector<std::string> unbroken = Losses(Out(flags + "--num_batches=7"));
   std::vector<std::string> parts = Losses(Out(flags + "--num_batches=3 --train_dir=t"));
@@ -104,7 +75,7 @@ TEST_F(DataContract, ARunThatIsResumedGoesOnAtItsPlaceInTheData) {
 
 // tf_cnn_benchmarks stops at an assertion here.
 TEST_F(DataContract, StagedVariablesTakeRealImagesToo) {
-  WriteRecords(folder_.path() + "/imagenet", true);
+  WriteRecords(folder_.path() + "/imagenet", kShard, true);
   const std::string flags = "--model=lenet --batch_size=4 --display_every=1 --num_warmup_batches=0 --data_dir=imagenet --init_learning_rate=0.001 --staged_vars ";
   EXPECT_EQ(Losses(Out(flags + "--num_batches=3")).size(), 3u);
 }
@@ -117,7 +88,7 @@ TEST_F(DataContract, DevicesShareTheBatchOfOne) {
 }
 
 TEST_F(DataContract, ADamagedRecordIsOneLineWithItsPlace) {
-  WriteRecords(folder_.path() + "/imagenet", true);
+  WriteRecords(folder_.path() + "/imagenet", kShard, true);
   const std::string path = folder_.path() + "/imagenet/" + kShard;
   std::string bytes = ReadFile(path);
   bytes[5296 + 200] ^= 1;

@@ -31,6 +31,9 @@ class ImageSource {
   virtual EncodedImage Get(int64_t index) const = 0;
   // File and place of an image, for messages: "train-00000-of-00001: record 3 at byte 5296".
   virtual std::string Where(int64_t index) const = 0;
+
+  // How many images each record file holds, in the order of their numbers; empty if they are not in record files.
+  virtual std::vector<int64_t> record_file_sizes() const { return {}; }
 };
 
 }  // namespace muster::data

@@ -39,7 +39,7 @@ void Read(const ImageSource& images, int64_t index, int shorter_side, Decoded* d
   EncodedImage image = images.Get(index);
   try {
     if (image.is_raw()) CopyOut(image.mapped, image.raw_size, {0, 0, image.raw_size.height, image.raw_size.width}, &decoded->pixels);
-    else DecodeImage(image.bytes, {DctMethod::kIntegerFast, false}, {}, &decoded->pixels);
+    else DecodeImage(image.bytes, {}, {}, &decoded->pixels);
   } catch (const Error& error) {
     throw Error(error.code(), fmt::format("{}: {}", images.Where(index), error.message()));
   }

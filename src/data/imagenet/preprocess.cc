@@ -19,9 +19,6 @@ constexpr float kScaleFactor = 1.145f;                    // 256 / 224, nearly
 constexpr int kShorterSide = 256;
 constexpr ResizeMethod kInTurn[] = {ResizeMethod::kNearest, ResizeMethod::kBilinear, ResizeMethod::kBicubic, ResizeMethod::kArea};
 
-// What a whole image is decoded with.
-constexpr DecodeOptions kWhole = {DctMethod::kIntegerFast, false};
-
 // One per thread, so that its memory is taken once.
 RgbImage* Scratch() {
   thread_local RgbImage image;
@@ -30,11 +27,12 @@ RgbImage* Scratch() {
 
 ImageSize SizeOf(const EncodedImage& image) { return image.is_raw() ? image.raw_size : ReadImageSize(image.bytes); }
 
-// The whole image, or a part, from the file or from the pixels.
-void Decode(const EncodedImage& image, const DecodeOptions& options, const std::optional<CropWindow>& window, RgbImage* decoded) {
+// The whole image, or a part, from the file or from the pixels. Always with the fast transform and with colours interpolated
+// smoothly: tf_cnn_benchmarks and the model garden leave the latter at TensorFlow's default wherever they decode.
+void Decode(const EncodedImage& image, const std::optional<CropWindow>& window, RgbImage* decoded) {
   const CropWindow all{0, 0, image.raw_size.height, image.raw_size.width};
   if (image.is_raw()) CopyOut(image.mapped, image.raw_size, window.value_or(all), decoded);
-  else DecodeImage(image.bytes, options, window, decoded);
+  else DecodeImage(image.bytes, {}, window, decoded);
 }
 
 // Resizes and keeps the middle.
@@ -69,7 +67,7 @@ void DistortColour(std::span<float> rgb, bool in_yiq, int64_t order, RandomNumbe
 
 Preprocessor::Preprocessor(const PreprocessOptions& options)
     : options_(options), random_(options.seed, HashName(kStream.data(), kStream.size())) {
-  MUSTER_CHECK(options_.size > 0);
+  MUSTER_CHECK(options_.size > 0 && options_.batch_size > 0);
 }
 
 void Preprocessor::operator()(const EncodedImage& image, int64_t index, uint64_t epoch, std::span<float> out) const {
@@ -79,7 +77,7 @@ void Preprocessor::operator()(const EncodedImage& image, int64_t index, uint64_t
   Scale(out);
 }
 
-ResizeMethod Preprocessor::MethodOf(int64_t index) const { return options_.resize_method.value_or(kInTurn[index % 4]); }
+ResizeMethod Preprocessor::MethodOf(int64_t index) const { return options_.resize_method.value_or(kInTurn[index % options_.batch_size % 4]); }
 
 void Preprocessor::Train(const EncodedImage& image, int64_t index, uint64_t epoch, std::span<float> out) const {
   RandomNumbers random(random_, epoch, static_cast<uint64_t>(index));
@@ -90,9 +88,9 @@ void Preprocessor::Train(const EncodedImage& image, int64_t index, uint64_t epoc
   const ImageSize to{options_.size, options_.size};
   const CropWindow all{0, 0, to.height, to.width};
   if (options_.fuse_decode_and_crop || image.is_raw()) {
-    Decode(image, {}, crop, decoded);
+    Decode(image, crop, decoded);
   } else {
-    Decode(image, kWhole, {}, decoded);
+    Decode(image, {}, decoded);
     CutOut(crop, decoded);
   }
   Resize(*decoded, {MethodOf(index)}, to, all, mirrored, out);
@@ -102,13 +100,10 @@ void Preprocessor::Train(const EncodedImage& image, int64_t index, uint64_t epoc
 void Preprocessor::Evaluate(const EncodedImage& image, int64_t index, std::span<float> out) const {
   RgbImage* decoded = Scratch();
   const ImageSize to{options_.size, options_.size};
-  if (!options_.official_models) {
-    Decode(image, kWhole, {}, decoded);
-    return EvaluationCrop(*decoded, MethodOf(index), to, out);
-  }
-  Decode(image, {}, {}, decoded);
-  // Models of a size other than 224 keep the proportion.
-  const auto shorter = static_cast<float>(std::max(kShorterSide * options_.size / 224, options_.size));
+  Decode(image, {}, decoded);
+  if (!options_.official_models) return EvaluationCrop(*decoded, MethodOf(index), to, out);
+  // The model garden stops at models that are larger than 256; they keep the proportion to 224.
+  const auto shorter = static_cast<float>(options_.size <= kShorterSide ? kShorterSide : kShorterSide * options_.size / 224);
   const float ratio = shorter / static_cast<float>(std::min(decoded->height, decoded->width));
   const auto side = [&](int length) { return std::max(static_cast<int>(static_cast<float>(length) * ratio), options_.size); };
   ResizeAndCrop(*decoded, ResizeMethod::kBilinear, {side(decoded->height), side(decoded->width)}, to, out);

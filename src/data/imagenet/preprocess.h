@@ -21,7 +21,8 @@ struct PreprocessOptions {
   bool distortions = false;
   bool distort_color_in_yiq = true;   // hue and saturation as one linear change, else in HSV
   bool fuse_decode_and_crop = true;   // decode only the part that is cut out
-  std::optional<ResizeMethod> resize_method = ResizeMethod::kBilinear;  // none: the four in turn, by the image's number
+  std::optional<ResizeMethod> resize_method = ResizeMethod::kBilinear;  // none: the four in turn, by the place in the batch
+  int64_t batch_size = 4;             // an image's place in the batch is its number modulo this
   bool subtract_means = false;        // values are 0 to 255 less each channel's mean, instead of -1 to 1
   bool ignore_boxes = false;          // any part of the image may be cut out
   bool official_models = false;       // evaluation as in TensorFlow's model garden: shorter side 256, then the middle

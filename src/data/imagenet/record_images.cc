@@ -105,6 +105,12 @@ class RecordImages : public ImageSource {
     return At(files_.path(shard), record, shards_[shard].records[static_cast<size_t>(record)].offset);
   }
 
+  std::vector<int64_t> record_file_sizes() const override {
+    std::vector<int64_t> sizes;
+    for (const Shard& shard : shards_) sizes.push_back(static_cast<int64_t>(shard.records.size()));
+    return sizes;
+  }
+
  private:
   // Number of the file, and of the record in it.
   std::pair<size_t, int64_t> Find(int64_t index) const {

@@ -20,7 +20,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr DecodeOptions kFast = {DctMethod::kIntegerFast, false};
+constexpr DecodeOptions kFast;
 
 // Decodes an image and notes how that went.
 void Check(const EncodedImage& image, const std::string& where, VerifiedImages* result) {
