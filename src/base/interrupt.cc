@@ -5,6 +5,7 @@
 #include <atomic>
 
 #include "base/check.h"
+#include "muster/error.h"
 
 namespace muster {
 namespace {
@@ -21,6 +22,10 @@ void OnSignal(int) { interrupted.store(true, std::memory_order_relaxed); }
 }  // namespace
 
 bool Interrupted() { return interrupted.load(std::memory_order_relaxed); }
+
+void ThrowIfInterrupted() {
+  if (Interrupted()) throw Error(Code::kCancelled, "interrupted");
+}
 
 void RequestInterrupt() { interrupted.store(true, std::memory_order_relaxed); }
 

@@ -11,6 +11,9 @@ namespace muster {
 // True once an interrupt came (or RequestInterrupt was called). Any thread; a relaxed atomic load.
 bool Interrupted();
 
+// Throws Error{Cancelled} if one came. Building a graph and compiling it do so at every node, so that both end at once.
+void ThrowIfInterrupted();
+
 // What a signal does, for tests and for callers that have another reason to stop.
 void RequestInterrupt();
 

@@ -37,7 +37,7 @@ void CheckFieldBounds(const P& p) {
 
 // tf_cnn_benchmarks leaves these unchecked and fails, or does something odd, later.
 void CheckAmounts(const P& p) {
-  constexpr int64_t kMaxBatch = INT32_MAX, kMaxDevices = 1024;
+  constexpr int64_t kMaxBatch = INT32_MAX, kMaxDevices = 1024, kMaxPacks = 10000;
   const auto at_least = [](const char* name, int64_t value, int64_t least) {
     Refuse(value < least, fmt::format("flag --{}={}: must be at least {}", name, value, least));
   };
@@ -58,6 +58,7 @@ void CheckAmounts(const P& p) {
   at_least("display_every", p.display_every, 1);
   at_least("num_gpus", p.num_gpus, 1);
   Refuse(p.num_gpus > kMaxDevices, fmt::format("flag --num_gpus={}: must be at most {}", p.num_gpus, kMaxDevices));
+  Refuse(p.gradient_repacking > kMaxPacks, fmt::format("flag --gradient_repacking={}: must be at most {}, as each pack is a tensor of its own on every device", p.gradient_repacking, kMaxPacks));
   at_least("save_model_secs", p.save_model_secs, 0);
   at_least("save_model_steps", p.save_model_steps.value_or(0), 0);
   at_least("save_summaries_steps", p.save_summaries_steps, 0);

@@ -10,7 +10,7 @@
 
 namespace muster::bench {
 
-// What one point of the grid gave. A point that failed has only its error.
+// What one point of the grid gave. A point that failed has only its error; files leave the rest empty (null).
 struct SweepMeasurement {
   std::string model;  // as printed
   int64_t num_devices = 1;

@@ -108,8 +108,12 @@ std::string SweepCsv(const SweepResult& result) {
   for (const SweepRow& row : result.rows) {
     const SweepMeasurement& m = row.measured;
     for (const std::string& value : row.point) text += Quoted(value) + ",";
-    text += fmt::format("{},{},{},{},{},{},{},{},{}\n", Quoted(m.model), m.num_devices, digits(m.images_per_sec), digits(row.speed_up),
-                        digits(row.efficiency), m.step_seconds, m.exchange_exposed_seconds, m.bytes_per_device, Quoted(m.error));
+    if (!m.error.empty()) {
+      text += ",,,,,,,," + Quoted(m.error) + "\n";
+      continue;
+    }
+    text += fmt::format("{},{},{},{},{},{},{},{},\n", Quoted(m.model), m.num_devices, digits(m.images_per_sec), digits(row.speed_up),
+                        digits(row.efficiency), m.step_seconds, m.exchange_exposed_seconds, m.bytes_per_device);
   }
   return text;
 }
@@ -122,17 +126,18 @@ std::string SweepJson(const SweepResult& result, const std::vector<std::string>&
   json["rows"] = Json::array();
   for (const SweepRow& row : result.rows) {
     const SweepMeasurement& m = row.measured;
+    const auto known = [&](auto value) { return m.error.empty() ? Json(value) : Json(); };
     Json point = Json::object();
     for (size_t i = 0; i < result.axes.size(); ++i) point[result.axes[i].flag] = row.point[i];
     json["rows"].push_back({{"point", point},
-                            {"model", m.model},
-                            {"num_devices", m.num_devices},
+                            {"model", known(m.model)},
+                            {"num_devices", known(m.num_devices)},
                             {"images_per_sec", Optional(m.images_per_sec)},
                             {"speed_up", Optional(row.speed_up)},
                             {"efficiency", Optional(row.efficiency)},
-                            {"step_seconds", m.step_seconds},
-                            {"exchange_exposed_seconds", m.exchange_exposed_seconds},
-                            {"bytes_per_device", m.bytes_per_device},
+                            {"step_seconds", known(m.step_seconds)},
+                            {"exchange_exposed_seconds", known(m.exchange_exposed_seconds)},
+                            {"bytes_per_device", known(m.bytes_per_device)},
                             {"error", m.error.empty() ? Json() : Json(m.error)}});
   }
   return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";

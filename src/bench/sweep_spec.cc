@@ -61,6 +61,7 @@ class Parser {
   std::string ParseValue(const FlagSpec& spec, size_t begin, size_t end) const {
     std::string value(text_.substr(begin, end - begin));
     if (value.empty()) Fail(begin, fmt::format("--{} lacks a value here", spec.name));
+    if (spec.name == "batch_size" && value == "auto") return value;  // the largest that fits, no number
     try {
       CheckFlagValue(spec, ParseFlagValue(spec, value), value);
     } catch (const Error& error) {

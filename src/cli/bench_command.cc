@@ -39,8 +39,7 @@ int BenchCommand(const std::vector<std::string>& words) {
   }
   RejectPositional(values);
   RefuseBatchOfNothing(values);
-  if (values.has_value("sweep") && batch_is_largest) throw InvalidArgument("flag --batch_size=auto does not go with --sweep");
-  if (values.has_value("sweep")) return BenchSweep(table, values);
+  if (values.has_value("sweep")) return BenchSweep(table, values, batch_is_largest);
   if (values.has_value("sweep_csv")) throw InvalidArgument("flag --sweep_csv has no meaning without --sweep");
 
   InterruptScope interrupts;

@@ -87,8 +87,9 @@ std::string LastLine(const std::string& text) {
 
 // The words of one point: the sweep's own, less the flags that belong to the sweep, then the point's values, which win.
 std::vector<std::string> PointWords(const FlagTable& table, const FlagValues& values, const std::vector<bench::SweepAxis>& axes,
-                                    const bench::SweepPoint& point, const std::string& result) {
+                                    const bench::SweepPoint& point, bool batch_is_largest, const std::string& result) {
   std::vector<std::string> words = {"bench"};
+  if (batch_is_largest) words.push_back("--batch_size=auto");
   for (const FlagSpec& spec : table.specs()) {
     const bool is_of_sweep = spec.name == "sweep" || spec.name == "sweep_csv" || spec.name == "json";
     if (values.is_set(spec.name) && !is_of_sweep) words.push_back(fmt::format("--{}={}", spec.name, FlagValueText(values.Get(spec.name))));
@@ -100,7 +101,7 @@ std::vector<std::string> PointWords(const FlagTable& table, const FlagValues& va
 
 }  // namespace
 
-int BenchSweep(const FlagTable& table, const FlagValues& values) {
+int BenchSweep(const FlagTable& table, const FlagValues& values, bool batch_is_largest) {
   const std::vector<bench::SweepAxis> axes = bench::ParseSweep(values.GetString("sweep"), table);
   // What each point would write to the same place, or, worse, go on from.
   for (const char* flag : {"train_dir", "trace_file", "graph_file", "partitioned_graph_file_prefix", "tfprof_file", "benchmark_log_dir", "dump_passes"})
@@ -116,7 +117,7 @@ int BenchSweep(const FlagTable& table, const FlagValues& values) {
   const auto run = [&](const std::vector<bench::SweepAxis>& all, const bench::SweepPoint& point) {
     const std::string result = folder.File("result.json"), errors = folder.File("errors.txt");
     std::filesystem::remove(result);
-    const int code = RunSelf(PointWords(table, values, all, point, result), errors);
+    const int code = RunSelf(PointWords(table, values, all, point, batch_is_largest, result), errors);
     if (code == kSuccess) return bench::MeasurementFromJson(ReadFile(result));
     if (exit_code == kSuccess) exit_code = code;
     bench::SweepMeasurement failed;

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/check.h"
+#include "base/interrupt.h"
 #include "graph/op_def.h"
 #include "muster/error.h"
 
@@ -35,6 +36,7 @@ NodeId CompileGraph::Add(OpKind kind, const std::string& name, std::vector<Outpu
 }
 
 void CompileGraph::AddNode(Node node, Info info) {
+  ThrowIfInterrupted();
   work_ += 1 + static_cast<int64_t>(node.inputs.size() + node.control_inputs.size());
   uses_.AddNode(node);
   nodes_.push_back(std::move(node));

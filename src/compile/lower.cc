@@ -2,6 +2,7 @@
 #include <map>
 #include <set>
 
+#include "base/interrupt.h"
 #include "compile/bucket_views.h"
 #include "compile/lifetimes.h"
 #include "compile/passes.h"
@@ -98,6 +99,7 @@ class PartitionBuilder {
   }
 
   PreparedKernel PrepareNode(NodeId id) const {
+    ThrowIfInterrupted();
     const CompileDevice& device = request_.devices[static_cast<size_t>(partition_.device_index)];
     const KernelRow* row = FindRow(graph_, id, device);
     const Node& node = graph_.node(id);

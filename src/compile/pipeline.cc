@@ -5,12 +5,13 @@
 #include <fmt/format.h>
 
 #include "base/file.h"
+#include "base/interrupt.h"
 #include "compile/passes.h"
 
 namespace muster {
 namespace {
 
-// Writes the graph after each pass as NN_name.txt when the user asked for it; every compilation gets its own folder plan_N.
+// Called after each pass, where an interrupt ends the compilation. Writes the graph as NN_name.txt when the user asked for it; every compilation gets its own folder plan_N.
 class Dumper {
  public:
   explicit Dumper(const std::string& dir) {
@@ -20,6 +21,7 @@ class Dumper {
     }
   }
   void operator()(const char* pass, const CompileGraph& graph) {
+    ThrowIfInterrupted();
     if (!dir_.empty()) WriteFileAtomically(fmt::format("{}/{:02}_{}.txt", dir_, number_++, pass), graph.ToText());
   }
   void Text(const char* name, const std::string& text) {

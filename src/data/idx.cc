@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "data/interruption.h"
+#include "base/interrupt.h"
 #include "data/unpacking_file.h"
 #include "muster/error.h"
 

@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "base/check.h"
-#include "data/interruption.h"
+#include "base/interrupt.h"
 
 namespace muster::data {
 namespace {

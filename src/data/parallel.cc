@@ -6,8 +6,8 @@
 #include <thread>
 #include <vector>
 
+#include "base/interrupt.h"
 #include "base/mutex.h"
-#include "data/interruption.h"
 
 namespace muster::data {
 namespace {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/check.h"
+#include "base/interrupt.h"
 #include "graph/op_def.h"
 #include "muster/error.h"
 
@@ -38,6 +39,7 @@ void CheckInputs(const Graph& graph, const Node& node, const OpDef& def) {
 }  // namespace
 
 NodeId Graph::Add(Node node) {
+  ThrowIfInterrupted();
   const OpDef& def = GetOpDef(node.kind);
   CheckInputs(*this, node, def);
   ShapeContext context{node, {}};

@@ -1,6 +1,9 @@
 #include "run/host_copy.h"
 
+#include <algorithm>
 #include <vector>
+
+#include "base/interrupt.h"
 
 namespace muster {
 
@@ -23,9 +26,13 @@ void CopyWithin(Device& device, void* to, const void* from, size_t bytes) {
 }
 
 void ClearOn(Device& device, void* to, size_t bytes) {
+  constexpr size_t kAtOnce = size_t{64} << 20;  // fresh memory of the host may take 50 ms for so much
   Stream* const stream = device.stream(StreamKind::kCompute);
-  stream->Clear(to, bytes);
-  stream->Synchronize();
+  for (size_t at = 0; at < bytes; at += kAtOnce) {
+    ThrowIfInterrupted();
+    stream->Clear(static_cast<char*>(to) + at, std::min(kAtOnce, bytes - at));
+    stream->Synchronize();
+  }
 }
 
 Tensor ReadValue(Device& device, const TensorDesc& desc, const void* from) {

@@ -10,6 +10,7 @@ namespace muster {
 void CopyFromHost(Device& device, void* to, const void* host, size_t bytes);
 void CopyToHost(Device& device, void* host, const void* from, size_t bytes);
 void CopyWithin(Device& device, void* to, const void* from, size_t bytes);
+// Piece by piece, so that an interrupt ends it.
 void ClearOn(Device& device, void* to, size_t bytes);
 
 // A value of a device as a row-major tensor, and the reverse. "desc" says in which form it lies there: opaque forms are packed and

@@ -50,8 +50,8 @@ void VariableMemory::Allocate(VariableTable& table, int device, const std::vecto
   const int chunk = static_cast<int>(chunks_.size());
   const int64_t bytes = table.BytesOf(indices);
   void* base = DeviceOf(device).allocator()->Allocate(static_cast<size_t>(bytes));
+  chunks_.push_back({device, static_cast<char*>(base), bytes});  // freed by the destructor even if clearing it fails
   if (bytes > 0) ClearOn(DeviceOf(device), base, static_cast<size_t>(bytes));
-  chunks_.push_back({device, static_cast<char*>(base), bytes});
   table.AssignOffsets(indices, chunk);
   for (int i : indices) layouts_[static_cast<size_t>(i)] = table.entry(i).desc.layout;
 }

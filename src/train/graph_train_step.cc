@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "data/interruption.h"
+#include "base/interrupt.h"
 #include "muster/error.h"
 #include "muster/ops/array.h"
 #include "muster/ops/math.h"
@@ -99,7 +99,7 @@ GraphTrainStep::GraphTrainStep(const TrainOptions& options, const TrainingData& 
       host_limit_(HostMemoryLimit(options.host_memory_limit_mb)) {
   if (options.summary_verbosity >= 2) watch_every_ = options.save_summaries_steps;
   graph_.set_seed(static_cast<int64_t>(options.seed));
-  data::ThrowIfInterrupted();
+  ThrowIfInterrupted();
   BuildTraining(options, data);
   BuildEvaluation(options, data);
   SessionOptions session{.intra_op_threads = options.num_intra_threads, .backend = options.backend};
@@ -115,10 +115,10 @@ void GraphTrainStep::Compile(const SessionOptions& options) {
   train_.reset();  // before the session goes
   evaluate_.reset();
   compute_gradients_.reset();
-  data::ThrowIfInterrupted();
+  ThrowIfInterrupted();
   session_ = std::make_unique<Session>(&graph_, options);
   train_ = session_->Prepare({images_, labels_}, {loss_, correct_}, {train_op_});
-  data::ThrowIfInterrupted();
+  ThrowIfInterrupted();
   evaluate_ = session_->Prepare({eval_images_, eval_labels_}, {eval_losses_, eval_correct_});
   if (watch_every_ > 0) compute_gradients_ = session_->Prepare({images_, labels_}, gradients_);
 }

@@ -10,7 +10,7 @@
 #include "base/file.h"
 #include "data/cifar/pickle.h"
 #include "data/cifar/verify_cifar10.h"
-#include "data/interruption.h"
+#include "base/interrupt.h"
 #include "muster/error.h"
 
 namespace muster::data {

@@ -5,8 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "base/interrupt.h"
 #include "data/format/record_layout.h"
-#include "data/interruption.h"
 
 namespace muster::data {
 namespace {

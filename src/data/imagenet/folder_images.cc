@@ -8,7 +8,7 @@
 
 #include "base/check.h"
 #include "base/file.h"
-#include "data/interruption.h"
+#include "base/interrupt.h"
 #include "muster/error.h"
 
 namespace muster::data {

@@ -11,7 +11,7 @@
 #include "data/format/record_layout.h"
 #include "data/format/record_reader.h"
 #include "data/imagenet/example.h"
-#include "data/interruption.h"
+#include "base/interrupt.h"
 #include "data/parallel.h"
 #include "muster/error.h"
 
