@@ -241,10 +241,12 @@ class ModelStepsRun {
       return norm * norm;
     }
     const double wanted = expected["g"][0];
-    EXPECT_NEAR(norm, wanted, tolerances_.norm * wanted + tolerances_.floor * all) << name << ", norm of the gradient";
+    // Where a ReLU or max-pool decision flips in float32, TensorFlow's own float32 gradient is "d" away from its float64 one.
+    const double tolerance = case_.dtype == DType::kFloat64 ? tolerances_.norm : std::max(tolerances_.norm, expected.value("d", 0.0));
+    EXPECT_NEAR(norm, wanted, tolerance * wanted + tolerances_.floor * all) << name << ", norm of the gradient";
     const double spread = std::sqrt(static_cast<double>(values.size()));
     EXPECT_NEAR(SumOf(values), expected["g"][1].get<double>(),
-                spread * (tolerances_.norm * wanted + tolerances_.floor * all))
+                spread * (tolerance * wanted + tolerances_.floor * all))
         << name << ", sum of the gradient";
     const double largest = std::abs(expected["gv"][0].get<double>());
     for (size_t i = 0; i < expected["gi"].size(); ++i)
