@@ -47,11 +47,12 @@ class Runner {
   // The times of the last Run.
   virtual const StepTimes& times() const = 0;
   // From now on a replay in which the fetched scalar number "fetch" (float32 or float64) is not finite ends before the first
-  // update from gradients, on all devices. Running averages of batch norm, which are updated in the forward pass, were. Throws
-  // InvalidArgument for another fetch, or if the fetch needs what an update of the same replay makes.
+  // update, on all devices; or, if the fetch needs what an update of the same replay makes, before the first update from gradients.
+  // Throws InvalidArgument for another fetch, or if it needs what one of those makes.
   virtual void StopUnlessFinite(int fetch) = 0;
-  // From now on Ctrl-C (base/interrupt.h) does not end a replay half-way, so that variables are always those of a whole step:
-  // what a run needs that saves them when it is interrupted. It then ends later, by up to a step.
+  // From now on Ctrl-C (base/interrupt.h) ends a replay before it updates a variable, on all devices, or not at all, so that
+  // variables are always those of whole steps: what a run needs that saves them when it is interrupted. Without this it ends a
+  // replay at any time, and variables may be half updated.
   virtual void FinishSteps() = 0;
   // The plan as text: each device's steps with offsets, streams and channels.
   virtual std::string PlanText() const = 0;

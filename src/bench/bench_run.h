@@ -58,6 +58,8 @@ class BenchRun {
 
   void PrintTotal();
   void NoteInput();
+  // The last checkpoint; after Ctrl-C, which one it is.
+  void EndTraining();
   void WriteResult();
   void WriteResultOfFailure();
 

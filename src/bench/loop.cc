@@ -237,6 +237,12 @@ void BenchRun::NoteInput() {
                             all > 0 ? waited / all * 100 : 0));
 }
 
+void BenchRun::EndTraining() {
+  const std::string checkpoint = runner_->End(global_step_);
+  if (record_.state != ExitState::kInterrupted || !params_.train_dir || params_.forward_only) return;
+  console_.Note(checkpoint.empty() ? "nothing is saved: no step was done" : fmt::format("the newest checkpoint is {} ({} steps done)", checkpoint, global_step_));
+}
+
 void BenchRun::WriteResult() {
   console_.Progress("");
   record_.memory = ReadProcessMemory();
@@ -270,7 +276,7 @@ BenchResult BenchRun::Run(const StepRunnerFactory& factory) {
       if (record_.state == ExitState::kFinished) EvaluateAtEnd();
       PrintTotal();
       NoteInput();
-      if (running_) runner_->End(global_step_);
+      if (running_) EndTraining();
       files_.WriteProfile();
     }
   } catch (const OutputError& error) {

@@ -77,7 +77,7 @@ class ModelRunner final : public StepRunner {
 
   int64_t ResumeModel() {
     if (!params_.train_dir) return 0;
-    plans_.step->FinishSteps();  // what is saved at the end must be of a whole step
+    plans_.step->FinishSteps();  // what is saved at the end must be of whole steps
     train_dir_ = std::make_unique<TrainDir>(params_, derived_, *built_, *session_, plans_.gradients.get());
     const int64_t steps = train_dir_->Restore();
     if (steps == 0) return 0;
@@ -90,9 +90,7 @@ class ModelRunner final : public StepRunner {
     if (train_dir_ != nullptr) train_dir_->AfterStep(input, result);
   }
 
-  void End(int64_t steps) override {
-    if (train_dir_ != nullptr) train_dir_->End(steps);
-  }
+  std::string End(int64_t steps) override { return train_dir_ == nullptr ? "" : train_dir_->End(steps); }
 
   StepResult RunStep(const StepInput& input) override {
     const double waited = input_ == nullptr ? 0 : input_->wait_seconds();

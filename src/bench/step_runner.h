@@ -86,8 +86,9 @@ class StepRunner {
   virtual int64_t Resume() { return 0; }
   // After a step that counts and whose loss was finite (or that does not matter): a checkpoint or a summary may be due.
   virtual void AfterStep(const StepInput& /*input*/, const StepResult& /*result*/) {}
-  // After the last step, "steps" in all with those that were resumed from: the last checkpoint.
-  virtual void End(int64_t /*steps*/) {}
+  // After the last step, "steps" in all with those that were resumed from: the last checkpoint. Returns its path, or that of the one
+  // which still is the newest; "": there is none.
+  virtual std::string End(int64_t /*steps*/) { return ""; }
 
   // Evaluations, with --eval or --eval_during_training_*: the part of batch number "batch" whose label is the best, and among the
   // five best, guess. Leaves the training as it is. May give up like RunStep.

@@ -39,8 +39,8 @@ TrainDir::TrainDir(const BenchParams& params, const Derived& derived, const Trai
 }
 
 int64_t TrainDir::Restore() {
-  const std::string restored = train::RestoreNewest(saver_, session_, *params_.train_dir, "", "");
-  const int64_t steps = restored.empty() ? 0 : session_.step();
+  restored_ = train::RestoreNewest(saver_, session_, *params_.train_dir, "", "");
+  const int64_t steps = restored_.empty() ? 0 : session_.step();
   checkpointer_.Begin(steps);
   summarised_at_ = clock_.Seconds();
   summarised_step_ = steps;
@@ -113,10 +113,11 @@ bool TrainDir::WriteEvaluation(int64_t global_step, const Accuracies& accuracies
   return true;
 }
 
-void TrainDir::End(int64_t steps) {
+std::string TrainDir::End(int64_t steps) {
   if (!params_.forward_only) checkpointer_.End(steps);
   saver_.Wait();
   if (summaries_) summaries_->Close();
+  return checkpointer_.newest().empty() ? restored_ : checkpointer_.newest();
 }
 
 }  // namespace muster::bench

@@ -33,8 +33,8 @@ class TrainDir {
   void AfterStep(const StepInput& input, const StepResult& result);
   // The curves of an evaluation. False: no event file is written.
   bool WriteEvaluation(int64_t global_step, const Accuracies& accuracies);
-  // At the end, after "steps" steps in all.
-  void End(int64_t steps);
+  // At the end, after "steps" steps in all. Returns the newest checkpoint, "" if there is none.
+  std::string End(int64_t steps);
 
  private:
   bool IsSummarised(const StepInput& input) const;
@@ -49,6 +49,7 @@ class TrainDir {
   Saver saver_;
   train::Checkpointer checkpointer_;
 
+  std::string restored_;  // the checkpoint that the run goes on from
   std::optional<train::SummaryWriter> summaries_;
   Runner* const compute_gradients_;  // null: not wanted
   std::vector<Variable> watched_;    // variables of the gradients

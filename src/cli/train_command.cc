@@ -140,6 +140,12 @@ Hooks MakeHooks(const TrainOptions& options, const Loaded& loaded, train::Consol
   return hooks;
 }
 
+// What a run that was interrupted leaves.
+std::string Saved(const train::Checkpointer& checkpointer, const Loaded& loaded, int64_t steps) {
+  const std::string& newest = checkpointer.newest().empty() ? loaded.restored : checkpointer.newest();
+  return newest.empty() ? "Nothing is saved: no step was done\n" : fmt::format("The newest checkpoint is {} ({} steps done)\n", newest, steps);
+}
+
 TrainResult Train(const TrainOptions& options, const Loaded& loaded, train::Console& console, const train::Clock& clock) {
   const Hooks hooks = MakeHooks(options, loaded, console, clock);
   const data::TrainBatches train_batches(*loaded.data.train, options.batch_size, options.seed);
@@ -152,7 +158,9 @@ TrainResult Train(const TrainOptions& options, const Loaded& loaded, train::Cons
                                               .prefetch_threads = options.prefetch_threads,
                                               .prefetch_depth = options.prefetch_depth,
                                               .interrupted = MustEnd};
-  return train::Trainer(*loaded.step, train_batches, test_batches, trainer_options, clock, hooks.all()).Run();
+  const TrainResult result = train::Trainer(*loaded.step, train_batches, test_batches, trainer_options, clock, hooks.all()).Run();
+  if (result.outcome == train::Outcome::kInterrupted && hooks.checkpointer != nullptr) console.Write(Saved(*hooks.checkpointer, loaded, result.steps));
+  return result;
 }
 
 // The result of a run that ended before its first step.

@@ -3,6 +3,7 @@
 #include <set>
 
 #include "base/interrupt.h"
+#include "compile/after_backward.h"
 #include "compile/bucket_views.h"
 #include "compile/lifetimes.h"
 #include "compile/passes.h"
@@ -12,20 +13,6 @@
 
 namespace muster {
 namespace {
-
-// By node: whether something of the backward pass went into its value.
-std::vector<bool> AfterBackward(const CompileGraph& graph, const std::vector<NodeId>& order) {
-  std::vector<bool> after(static_cast<size_t>(graph.size()), false);
-  for (NodeId id : order) {
-    const Node& node = graph.node(id);
-    bool is_after = PhaseOf(node) == kBackward;
-    for (Output in : node.inputs) is_after = is_after || after[static_cast<size_t>(in.node)];
-    if (node.kind == OpKind::k_Recv)  // waits for its send
-      for (NodeId send : node.control_inputs) is_after = is_after || after[static_cast<size_t>(send)];
-    after[static_cast<size_t>(id)] = is_after;
-  }
-  return after;
-}
 
 // Builds one partition: its steps in schedule order, then where every value lives.
 class PartitionBuilder {

@@ -41,6 +41,8 @@ void ChooseLayouts(CompileGraph& graph, const CompileRequest& request);
 // order_updates.cc: control edges so that reads of a variable come before the step's updates of it, but for those that the
 // user put behind one.
 void OrderUpdates(CompileGraph& graph);
+// hold_updates.cc: updates that nothing in the step comes after are scheduled at its end.
+void HoldUpdates(CompileGraph& graph, const CompileRequest& request);
 // lower.cc: kernels, places and lifetimes: the plan.
 Plan Lower(CompileGraph& graph, std::vector<ChannelSpec> channels, const CompileRequest& request);
 // fit_memory.cc: the plan with as little recomputation as makes it fit the memory limits; if nothing does, the smallest found.

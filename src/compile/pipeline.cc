@@ -74,6 +74,8 @@ Plan Compile(const CompileRequest& request) {
   dump("layout", graph);
   OrderUpdates(graph);
   dump("order_updates", graph);
+  HoldUpdates(graph, request);
+  dump("hold_updates", graph);
   Plan plan = request.recompute != Recompute::kNone && request.use_arena ? LowerToFit(graph, channels, request) : Lower(graph, std::move(channels), request);
   if (plan.stats.num_recomputed > 0) dump("recompute", graph);
   if (request.keep_graphs) plan.graphs = PartitionGraphs(graph, request);

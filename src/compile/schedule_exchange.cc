@@ -5,7 +5,7 @@
 //
 // Buckets are exchanged while the backward pass goes on. A Bucket is closed when its last gradient is there. What is made of it
 // is put one bucket later for each device that it has passed: a sum behind the next Bucket, when the other devices' parts have
-// probably arrived. Updates follow their bucket. So no device waits for another unless it is a bucket ahead.
+// probably arrived. So no device waits for another unless it is a bucket ahead.
 #include <algorithm>
 #include <map>
 #include <set>

@@ -2,6 +2,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <exception>
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -56,6 +58,17 @@ class Stream {
   virtual void Wait(Event* event) = 0;
   // Blocks until all work is done. Throws the first error since the last call, and forgets it.
   virtual void Synchronize() = 0;
+  // Blocks until all work is done or so many seconds have passed; false: there is work left. A stream without such a wait may
+  // say that there is none: Synchronize then waits for the rest.
+  virtual bool WaitFor(double seconds) {
+    static_cast<void>(seconds);
+    return true;
+  }
+  // Calls "decide" when everything enqueued before is done, with what it failed with (null: nothing). If it throws, work enqueued
+  // behind is skipped and Synchronize throws that. A stream that cannot take back its work calls it at once, and so throws here.
+  virtual void Decide(const std::function<void(std::exception_ptr)>& decide) { decide(nullptr); }
+  // Work that has not begun is skipped, if there is any and the stream can do that, and Synchronize throws "error".
+  virtual void Abandon(std::exception_ptr error) { static_cast<void>(error); }
   // Writes SteadySeconds() (base/clock.h) to "seconds" when everything enqueued before is done. Valid once the stream is idle.
   virtual void Stamp(double* seconds) = 0;
   // Copies within the device, between devices, or between one and the host.

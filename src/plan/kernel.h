@@ -37,6 +37,7 @@ struct LaunchArgs {
   void* workspace = nullptr;
   int64_t step = 0;
   Stream* stream = nullptr;
+  bool may_stop = false;  // after an interrupt (base/interrupt.h) the kernel may throw Error{Cancelled} in the midst of its work
 
   template <typename T>
   const T* in(int i) const {

@@ -6,6 +6,11 @@
 #include "run/host_copy.h"
 
 namespace muster {
+namespace {
+
+constexpr double kPollEvery = 0.02;  // seconds
+
+}  // namespace
 
 BoundPlan::BoundPlan(const Plan& plan, const std::vector<Device*>& devices, const VariableTable& variables, const VariableMemory& memory)
     : plan_(plan), devices_(devices), variables_(variables), memory_(memory), partitions_(plan.partitions.size()) {
@@ -138,10 +143,15 @@ void BoundPlan::BindParts(size_t p) {
   bound.clock = PartClock(2 * bound.steps.size());
 }
 
-std::exception_ptr BoundPlan::Synchronize() const {
+void BoundPlan::Abandon(std::exception_ptr error) const {
+  for (Stream* stream : streams_) stream->Abandon(error);
+}
+
+std::exception_ptr BoundPlan::Synchronize(const std::function<void()>& poll) const {
   std::exception_ptr first;
   for (Stream* stream : streams_) {
     try {
+      while (!stream->WaitFor(kPollEvery)) poll();
       stream->Synchronize();
     } catch (...) {
       if (first == nullptr) first = std::current_exception();

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <span>
 #include <vector>
@@ -23,7 +24,8 @@ struct BoundStep {
   void* send_to = nullptr;
   size_t send_bytes = 0;
   bool is_guarded = false;  // the replay ends here if the guard is not finite
-  bool begins_updates = false;  // the partition's first update from a gradient
+  bool awaits_guard = false;    // the first that may only be enqueued if the guard was finite
+  bool begins_updates = false;  // the partition's first update
 
   // For the split of a step's time.
   bool is_on_compute_stream = true;
@@ -48,8 +50,10 @@ class BoundPlan {
   void* fetch(size_t f) const { return fetches_[f]; }
   std::vector<std::unique_ptr<Channel>>& channels() { return channels_; }
 
-  // Waits until all streams are idle. The first stream's error, if any failed.
-  std::exception_ptr Synchronize() const;
+  // Waits until all streams are idle, and calls "poll" now and then meanwhile. The first stream's error, if any failed.
+  std::exception_ptr Synchronize(const std::function<void()>& poll) const;
+  // Streams skip what they have not begun, as far as they can (Stream::Abandon).
+  void Abandon(std::exception_ptr error) const;
   // Whether work outlives the calls that enqueue it.
   bool is_asynchronous() const { return is_asynchronous_; }
 

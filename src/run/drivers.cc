@@ -1,6 +1,13 @@
 #include "run/drivers.h"
 
+#include <chrono>
+
 namespace muster {
+namespace {
+
+constexpr std::chrono::milliseconds kPollEvery(20);
+
+}  // namespace
 
 Drivers::Drivers(size_t count, std::function<void(size_t)> start, std::function<void(size_t)> body)
     : start_(std::move(start)), body_(std::move(body)) {
@@ -24,12 +31,16 @@ void Drivers::Stop() {
   threads_.clear();
 }
 
-void Drivers::RunRound() {
+void Drivers::RunRound(const std::function<void()>& poll) {
   std::unique_lock lock(mutex_);
   finished_ = 0;
   ++round_;
   has_begun_.notify_all();
-  has_finished_.wait(lock, [this] { return finished_ == threads_.size(); });
+  while (!has_finished_.wait_for(lock, kPollEvery, [this] { return finished_ == threads_.size(); })) {
+    lock.unlock();
+    poll();
+    lock.lock();
+  }
 }
 
 void Drivers::Loop(size_t index) {

@@ -17,8 +17,8 @@ class Drivers {
   Drivers(const Drivers&) = delete;
   Drivers& operator=(const Drivers&) = delete;
 
-  // Starts a round and returns when all threads have finished it.
-  void RunRound();
+  // Starts a round and returns when all threads have finished it. Calls "poll" now and then meanwhile.
+  void RunRound(const std::function<void()>& poll);
 
  private:
   void Loop(size_t index);

@@ -11,9 +11,12 @@
 #include "graph/op_def.h"
 #include "muster/error.h"
 #include "run/host_copy.h"
+#include "run/update_order.h"
 
 namespace muster {
 namespace {
+
+constexpr double kPollEvery = 0.02;  // seconds, while the host waits
 
 // Rethrows an error with the number of the step; an interrupt is not the step's fault.
 [[noreturn]] void Rethrow(std::exception_ptr failure, int64_t step) {
@@ -29,7 +32,10 @@ namespace {
 
 Executor::Executor(Plan plan, std::vector<Device*> devices, const VariableTable& variables, const VariableMemory& memory,
                    std::function<void(int)> adopt_thread)
-    : plan_(std::move(plan)), bound_(plan_, devices, variables, memory), gate_(plan_.partitions.size()) {
+    : plan_(std::move(plan)),
+      bound_(plan_, devices, variables, memory),
+      gate_(plan_.partitions.size()),
+      poll_([this] { CancelIfInterrupted(); }) {
   MarkUpdates();
   if (plan_.partitions.size() > 1)
     drivers_ = std::make_unique<Drivers>(
@@ -42,12 +48,20 @@ Executor::Executor(Plan plan, std::vector<Device*> devices, const VariableTable&
 
 Executor::~Executor() = default;
 
+// Devices whose first updates need nothing of each other's updates can begin together.
 void Executor::MarkUpdates() {
-  for (size_t p = 0; p < plan_.partitions.size(); ++p) {
-    auto& steps = bound_.steps(p);
-    const auto first = std::find_if(steps.begin(), steps.end(), [](const BoundStep& b) { return b.step->updates_from_gradient; });
-    if (first != steps.end()) first->begins_updates = true;
+  const std::vector<size_t> firsts = FirstUpdates(plan_, false);
+  size_t num_updating = 0;
+  for (size_t p = 0; p < firsts.size(); ++p) {
+    if (firsts[p] == bound_.steps(p).size()) continue;
+    bound_.steps(p)[firsts[p]].begins_updates = true;
+    ++num_updating;
   }
+  num_meeting_ = ReachedBefore(plan_, firsts) == firsts ? num_updating : 1;
+}
+
+void Executor::CancelIfInterrupted() {
+  if (Interrupted() && gate_.MayCancel()) bound_.Abandon(std::make_exception_ptr(Error(Code::kCancelled, "interrupted")));
 }
 
 void Executor::Launch(BoundStep& b, size_t partition) {
@@ -68,6 +82,7 @@ void Executor::Enqueue(BoundStep& b, size_t partition) {
   if (is_timed) clock.Enter(b.part, stream);
   if (is_traced_) stream->Stamp(&b.started);
   b.args.step = step_;
+  b.args.may_stop = !finishes_steps_;
   if (b.receive != nullptr) b.receive->Await();
   else if (b.kernel != nullptr) Launch(b, partition);
   else stream->Copy(b.send_to, b.args.inputs[0], b.send_bytes);
@@ -81,9 +96,9 @@ void Executor::Replay(size_t partition) {
   Stream* const compute = bound_.device(partition).stream(StreamKind::kCompute);
   clock.Start(compute);
   for (BoundStep& b : bound_.steps(partition)) {
-    // Once updates have begun, on whatever device, they are finished: half-updated variables would be worth nothing.
-    if (b.step->phase != kUpdatePhase && !finishes_steps_ && Interrupted() && gate_.MayCancel()) throw Error(Code::kCancelled, "interrupted");
-    if (b.begins_updates) gate_.Enter(partition);
+    if (Interrupted() && gate_.MayCancel()) throw Error(Code::kCancelled, "interrupted");
+    if (b.awaits_guard) gate_.AwaitVerdict(partition);
+    if (b.begins_updates && finishes_steps_) b.args.stream->Decide([this](std::exception_ptr failure) { gate_.Enter(failure); });
     Enqueue(b, partition);
     if (!b.is_guarded) continue;
     if (!IsGuardFinite()) {
@@ -142,14 +157,14 @@ void Executor::Run(int64_t step, const std::vector<Tensor>& feeds) {
   step_ = step;
   error_ = nullptr;
   is_stopped_ = false;
-  gate_.Reopen(has_guarded_step_);
+  gate_.Reopen(has_guarded_step_, num_meeting_);
   if (drivers_ != nullptr) {
     for (auto& channel : bound_.channels()) channel->Reopen();  // a step that failed must not fail the next one
-    drivers_->RunRound();
+    drivers_->RunRound(poll_);
   } else if (!plan_.partitions.empty()) {
     Drive(0);
   }
-  const std::exception_ptr stream_error = bound_.Synchronize();
+  const std::exception_ptr stream_error = bound_.Synchronize(poll_);
   // A driver may have failed because of what it waited for on a stream: then both hold the same error.
   if (error_ != nullptr) Rethrow(error_, step);
   if (stream_error != nullptr) Rethrow(stream_error, step);
@@ -201,43 +216,36 @@ void Executor::StopUnlessFinite(int fetch) {
     throw InvalidArgument(fmt::format("a guard must be a float32 or float64 scalar, not {}", port.desc.ToString()));
   guard_ = fetch;
   const void* const value = bound_.fetch(static_cast<size_t>(fetch));
-  BoundStep* last_writer = nullptr;
+  std::pair<size_t, size_t> last_writer;
+  has_guarded_step_ = false;
   for (size_t p = 0; p < plan_.partitions.size(); ++p)
-    for (BoundStep& b : bound_.steps(p)) {
-      b.is_guarded = false;
-      for (size_t o = 0; o < b.step->outputs.size(); ++o)
-        if (static_cast<int>(p) == port.partition && b.args.outputs[o] == value) last_writer = &b;
+    for (size_t s = 0; s < bound_.steps(p).size(); ++s) {
+      BoundStep& b = bound_.steps(p)[s];
+      b.is_guarded = b.awaits_guard = false;
+      for (size_t o = 0; o < b.step->outputs.size() && static_cast<int>(p) == port.partition; ++o)
+        if (b.args.outputs[o] == value) last_writer = {p, s}, has_guarded_step_ = true;
     }
-  has_guarded_step_ = last_writer != nullptr;
   if (!has_guarded_step_) return;
-  last_writer->is_guarded = true;
-  CheckGuardComesFirst();
+  bound_.steps(last_writer.first)[last_writer.second].is_guarded = true;
+  // Every update waits for the guard, or at least those from gradients.
+  std::vector<size_t> held = FirstUpdates(plan_, false);
+  if (!ComesBefore(last_writer, held)) held = FirstUpdates(plan_, true);
+  if (!ComesBefore(last_writer, held)) throw InvalidArgument("the guard needs what an update of the same step makes, so that it cannot stop the update");
+  for (size_t p = 0; p < held.size(); ++p)
+    if (held[p] < bound_.steps(p).size()) bound_.steps(p)[held[p]].awaits_guard = true;
 }
 
-// Visits the steps in an order in which each receive comes after its send, and no update before the guard. If that leads
-// nowhere, drivers would wait for each other.
-void Executor::CheckGuardComesFirst() const {
-  std::vector<size_t> next(plan_.partitions.size(), 0);
-  std::vector<bool> is_sent(plan_.channels.size(), false);
-  bool is_passed = false;
-  for (bool has_moved = true; has_moved && !is_passed;) {
-    has_moved = false;
-    for (size_t p = 0; p < next.size() && !is_passed; ++p)
-      for (const auto& steps = bound_.steps(p); next[p] < steps.size(); ++next[p], has_moved = true) {
-        const BoundStep& b = steps[next[p]];
-        const int from = b.step->recv_channel;
-        if (b.begins_updates || (from >= 0 && !is_sent[static_cast<size_t>(from)])) break;
-        if (b.step->send_channel >= 0) is_sent[static_cast<size_t>(b.step->send_channel)] = true;
-        is_passed = is_passed || b.is_guarded;
-      }
-  }
-  if (!is_passed) throw InvalidArgument("the guard needs what an update of the same step makes, so that it cannot stop the update");
+// Otherwise drivers would wait for each other.
+bool Executor::ComesBefore(std::pair<size_t, size_t> step, const std::vector<size_t>& stop) const {
+  return ReachedBefore(plan_, stop)[step.first] > step.second;
 }
 
 bool Executor::IsGuardFinite() const {
   const Port& port = plan_.fetches[static_cast<size_t>(guard_)];
   Device& device = bound_.device(static_cast<size_t>(port.partition));
-  device.stream(StreamKind::kCompute)->Synchronize();
+  Stream* const stream = device.stream(StreamKind::kCompute);
+  while (!stream->WaitFor(kPollEvery)) poll_();
+  stream->Synchronize();
   const Tensor value = ReadValue(device, port.desc, bound_.fetch(static_cast<size_t>(guard_)));
   return std::isfinite(port.desc.dtype == DType::kFloat64 ? value.scalar<double>() : value.scalar<float>());
 }

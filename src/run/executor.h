@@ -43,7 +43,7 @@ class Executor {
   // computes from what such an update makes.
   void StopUnlessFinite(int fetch);
 
-  // Later replays run to their end, also when an interrupt comes.
+  // An interrupt ends later replays before their first update, or not at all.
   void FinishSteps() { finishes_steps_ = true; }
 
   const Plan& plan() const { return plan_; }
@@ -56,7 +56,9 @@ class Executor {
   void Launch(BoundStep& step, size_t partition);
   bool IsGuardFinite() const;
   void MarkUpdates();
-  void CheckGuardComesFirst() const;
+  bool ComesBefore(std::pair<size_t, size_t> step, const std::vector<size_t>& stop) const;
+  // Ends the replay on all devices if there was an interrupt and nobody has begun to update.
+  void CancelIfInterrupted();
   // Ends the replay on all devices.
   void Stop();
   // Replay whose failure closes the channels.
@@ -70,6 +72,8 @@ class Executor {
   UpdateGate gate_;
   int guard_ = -1;  // fetch that must be finite
   bool has_guarded_step_ = false;
+  size_t num_meeting_ = 1;  // devices that begin to update together, with FinishSteps
+  const std::function<void()> poll_;
   int64_t step_ = 0;
   bool is_traced_ = false;
   bool finishes_steps_ = false;

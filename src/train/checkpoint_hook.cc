@@ -30,7 +30,9 @@ void Checkpointer::End(int64_t step) {
 }
 
 void Checkpointer::Save(int64_t step) {
-  saver_.SaveInBackground(session_, (std::filesystem::path(options_.folder) / kCheckpointName).string(), step);
+  const std::string prefix = (std::filesystem::path(options_.folder) / kCheckpointName).string();
+  saver_.SaveInBackground(session_, prefix, step);
+  newest_ = fmt::format("{}-{}", prefix, step);
   saved_step_ = step;
   saved_at_ = clock_.Seconds();
 }

@@ -32,6 +32,8 @@ class Checkpointer {
   void End(int64_t step);
   // Now, whether one is due or not.
   void Save(int64_t step);
+  // The newest checkpoint that this object wrote; "": none.
+  const std::string& newest() const { return newest_; }
 
  private:
   Saver& saver_;
@@ -40,6 +42,7 @@ class Checkpointer {
   const Clock& clock_;
   int64_t saved_step_ = 0;  // of the newest checkpoint
   double saved_at_ = 0;
+  std::string newest_;
 };
 
 // The same as a hook of the trainer.

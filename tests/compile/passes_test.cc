@@ -57,6 +57,23 @@ TEST_F(Passes, NeighbouringUpdatesOfOneShapeBecomeOneStep) {
   for (const Variable& v : variables) EXPECT_EQ(Values(session.ReadVariable(v)), std::vector<float>(5, 0));
 }
 
+// Until then a step can be stopped as if it had never begun.
+TEST_F(Passes, UpdatesComeAtTheEndUnlessSomethingIsBehindThem) {
+  Variable average = Scalar("average", 1), early = Scalar("early", 1), w = Scalar("w", 1);
+  const Output one = ops::Scalar<float>(root_, 1);
+  const NodeId moved = ops::AssignAdd(root_, average, one).node, read = ops::AssignAdd(root_, early, one).node;
+  const Output loss = ops::Square(root_.WithControlDependencies({read}), ops::Mul(root_, w, w));
+  const NodeId train = ops::ApplyGradientDescent(root_, w, one, Gradients(root_, loss, {w})[0]);
+  Session session(&graph_, {.backend = "reference", .optimize = false});
+  const std::string plan = session.Prepare({}, {loss}, {moved, read, train})->PlanText();
+  const size_t of_average = plan.find("(v0"), of_early = plan.find("(v1"), of_w = plan.rfind(" ApplyGradientDescent ");
+  const size_t of_loss = plan.find(" Square ");
+  EXPECT_LT(of_early, of_loss) << plan;
+  EXPECT_LT(of_loss, of_average) << plan;
+  EXPECT_LT(of_average, of_w) << plan;
+  EXPECT_EQ(plan.find("gradients", of_average), plan.npos) << plan;
+}
+
 TEST_F(Passes, UpdatesThatReadEachOtherKeepTheirOrder) {
   Variable a = ops::MakeVariable(root_, "a", ops::Fill(root_, DType::kFloat32, Shape{4}, 1));
   Variable b = ops::MakeVariable(root_, "b", ops::Fill(root_, DType::kFloat32, Shape{4}, 10));

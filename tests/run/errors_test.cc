@@ -2,7 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include "base/interrupt.h"
 #include "muster/gradients.h"
 #include "muster/ops.h"
 #include "muster/session.h"
@@ -63,23 +62,6 @@ TEST(SessionErrors, AGuardThatIsRefusedIsRefusedAgain) {
   runner->StopUnlessFinite(0);  // noticed when there is an executor
   EXPECT_THROW(runner->Run(), Error);
   EXPECT_THROW(runner->Run(), Error);
-}
-
-// An average that moves in the forward pass, and a loss behind it.
-TEST(Interrupts, AReplayThatMustFinishDoes) {
-  Graph graph;
-  Scope root(&graph);
-  Variable v = ops::MakeVariable(root, "v", ops::Scalar<float>(root, 1));
-  const NodeId moved = ops::AssignAdd(root, v, ops::Scalar<float>(root, 1)).node;
-  Output loss = ops::Neg(root.WithControlDependencies({moved}), ops::Scalar<float>(root, 5));
-  Session session(&graph, {.backend = "reference", .optimize = false});
-  session.Initialize();
-  auto runner = session.Prepare({}, {loss}, {moved});
-  InterruptScope interrupts;
-  RequestInterrupt();
-  EXPECT_THROW(runner->Run(), Error);
-  runner->FinishSteps();
-  EXPECT_EQ(runner->Run()[0].scalar<float>(), -5);
 }
 
 TEST(SessionErrors, InitialValuesDoNotDependOnWhatRanBefore) {

@@ -1,6 +1,7 @@
 #include "backend/sim/sim_stream.h"
 
 #include <array>
+#include <chrono>
 #include <cstring>
 
 #include <fmt/format.h>
@@ -16,7 +17,7 @@ SimStream::SimStream(std::string name, std::shared_ptr<HazardChecker> hazards)
 
 void SimStream::Enqueue(std::string_view what, std::span<const MemoryAccess> accesses, std::function<void()> run) {
   if (hazards_ != nullptr) hazards_->OnWork(lane_, what, accesses);
-  Submit({std::string(what), std::move(run), nullptr, nullptr, 0});
+  Submit({.what = std::string(what), .run = std::move(run)});
 }
 
 void SimStream::Copy(void* to, const void* from, size_t bytes) {
@@ -27,7 +28,7 @@ void SimStream::Copy(void* to, const void* from, size_t bytes) {
 }
 
 void SimStream::Stamp(double* seconds) {
-  Submit({"stamp", [seconds] { *seconds = SteadySeconds(); }, nullptr, nullptr, 0});
+  Submit({.what = "stamp", .run = [seconds] { *seconds = SteadySeconds(); }});
 }
 
 void SimStream::Clear(void* to, size_t bytes) {
@@ -40,7 +41,7 @@ void SimStream::Record(Event* event) {
   auto* const sim = dynamic_cast<SimEvent*>(event);
   MUSTER_CHECK(sim != nullptr);
   const int64_t recording = sim->Begin(hazards_ != nullptr ? hazards_->OnRecord(lane_) : VectorClock{});
-  Submit({{}, nullptr, sim, nullptr, recording});
+  Submit({.complete = sim, .recording = recording});
 }
 
 void SimStream::Wait(Event* event) {
@@ -49,7 +50,7 @@ void SimStream::Wait(Event* event) {
   VectorClock clock;
   const int64_t recording = sim->Latest(&clock);
   if (hazards_ != nullptr) hazards_->OnWait(lane_, clock);
-  Submit({{}, nullptr, nullptr, sim, recording});
+  Submit({.await = sim, .recording = recording});
 }
 
 void SimStream::Synchronize() {
@@ -85,6 +86,20 @@ std::exception_ptr ThreadStream::Drain() {
   return std::exchange(failure_, nullptr);
 }
 
+bool ThreadStream::WaitFor(double seconds) {
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::duration_cast<std::chrono::steady_clock::duration>(std::chrono::duration<double>(seconds));
+  MutexLock lock(mutex_);
+  while (!queue_.empty() || is_busy_)
+    if (!changed_.WaitUntil(mutex_, deadline)) return queue_.empty() && !is_busy_;
+  return true;
+}
+
+// An idle stream stays as it is: nobody would ask it for the error.
+void ThreadStream::Abandon(std::exception_ptr error) {
+  MutexLock lock(mutex_);
+  if (failure_ == nullptr && (!queue_.empty() || is_busy_)) failure_ = std::move(error);
+}
+
 void ThreadStream::Loop() {
   for (;;) {
     Work work;
@@ -114,11 +129,12 @@ std::exception_ptr ThreadStream::Perform(const Work& work, std::exception_ptr fa
   } else if (work.await != nullptr) {
     const std::exception_ptr theirs = work.await->Await(work.recording);
     if (failure == nullptr) failure = theirs;
-  } else if (failure == nullptr) {
+  } else if (work.decide || failure == nullptr) {
     try {
-      RunNamed(work);
+      if (work.decide) work.decide(failure);
+      else RunNamed(work);
     } catch (...) {
-      failure = std::current_exception();
+      if (failure == nullptr) failure = std::current_exception();
     }
   }
   return failure;

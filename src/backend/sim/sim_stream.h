@@ -43,10 +43,11 @@ class SimStream : public Stream {
   const std::string& name() const { return name_; }
 
  protected:
-  // One entry of the queue: a function to run, or an event to complete or to wait for.
+  // One entry of the queue: a function to run, one that decides on what comes behind, or an event to complete or to wait for.
   struct Work {
     std::string what;
     std::function<void()> run;
+    std::function<void(std::exception_ptr)> decide;
     SimEvent* complete = nullptr;
     SimEvent* await = nullptr;
     int64_t recording = 0;
@@ -67,6 +68,10 @@ class ThreadStream final : public SimStream {
  public:
   ThreadStream(std::string name, const SimSettings& settings);
   ~ThreadStream() override;
+
+  bool WaitFor(double seconds) override MUSTER_EXCLUDES(mutex_);
+  void Decide(const std::function<void(std::exception_ptr)>& decide) override { Submit({.decide = decide}); }
+  void Abandon(std::exception_ptr error) override MUSTER_EXCLUDES(mutex_);
 
  private:
   void Submit(Work work) override MUSTER_EXCLUDES(mutex_);

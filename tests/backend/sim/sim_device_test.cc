@@ -16,6 +16,21 @@ SimStream& StreamOf(SimGpu& gpu, StreamKind kind) { return static_cast<SimStream
 
 constexpr int64_t kMiB = 1 << 20;
 
+// One piece of work that is held up, so that what is enqueued behind it has not begun.
+class HeldUp {
+ public:
+  explicit HeldUp(SimStream& stream) {
+    stream.Enqueue("held up", {}, [this] { may_run_.wait(false); });
+  }
+  void Release() {
+    may_run_ = true;
+    may_run_.notify_all();
+  }
+
+ private:
+  std::atomic<bool> may_run_{false};
+};
+
 }  // namespace
 
 TEST(SimGpu, WorkRunsBehindTheBackOfItsCaller) {
@@ -47,6 +62,44 @@ TEST(SimGpu, AStreamWaitsForTheEventOfAnother) {
     second.stream(StreamKind::kCompute)->Synchronize();
     EXPECT_EQ(seen, round);
   }
+}
+
+TEST(SimGpu, AnAbandonedStreamSkipsWhatHasNotBegunAndWorksAfterwards) {
+  SimGpu gpu(Gpu(0), kMiB, false, {});
+  SimStream& stream = StreamOf(gpu, StreamKind::kCompute);
+  stream.Abandon(std::make_exception_ptr(Error(Code::kCancelled, "idle")));
+  EXPECT_NO_THROW(stream.Synchronize());
+  HeldUp first(stream);
+  bool has_run = false;
+  stream.Enqueue("later", {}, [&] { has_run = true; });
+  EXPECT_FALSE(stream.WaitFor(0.001));
+  stream.Abandon(std::make_exception_ptr(Error(Code::kCancelled, "interrupted")));
+  first.Release();
+  EXPECT_THROW(stream.Synchronize(), Error);
+  EXPECT_FALSE(has_run);
+  EXPECT_TRUE(stream.WaitFor(0));
+  stream.Enqueue("again", {}, [&] { has_run = true; });
+  EXPECT_NO_THROW(stream.Synchronize());
+  EXPECT_TRUE(has_run);
+}
+
+TEST(SimGpu, ADecisionSeesWhatFailedAndCanSkipTheRest) {
+  SimGpu gpu(Gpu(0), kMiB, false, {});
+  SimStream& stream = StreamOf(gpu, StreamKind::kCompute);
+  bool has_run = false;
+  const auto cancel = [](std::exception_ptr failure) {
+    EXPECT_EQ(failure, nullptr);
+    throw Error(Code::kCancelled, "interrupted");
+  };
+  stream.Decide(cancel);
+  stream.Enqueue("later", {}, [&] { has_run = true; });
+  EXPECT_THROW(stream.Synchronize(), Error);
+  EXPECT_FALSE(has_run);
+  bool has_failed = false;
+  stream.Enqueue("bad", {}, [] { throw InvalidArgument("no"); });
+  stream.Decide([&](std::exception_ptr failure) { has_failed = failure != nullptr; });
+  EXPECT_THROW(stream.Synchronize(), Error);
+  EXPECT_TRUE(has_failed);
 }
 
 TEST(SimGpu, AnErrorReachesTheStreamsThatWaitAndIsReportedOnce) {
