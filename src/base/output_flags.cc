@@ -1,5 +1,8 @@
 #include "base/output_flags.h"
 
+#include <filesystem>
+#include <map>
+
 #include <fmt/format.h>
 
 #include "base/file.h"
@@ -22,5 +25,22 @@ void Check(const std::string& flag, const std::string& value, const char* kind, 
 void CheckFileFlag(const std::string& flag, const std::string& path) { Check(flag, path, "file", CheckWritable); }
 
 void CheckFolderFlag(const std::string& flag, const std::string& folder) { Check(flag, folder, "folder", CheckFolder); }
+
+void CheckDistinctFiles(const std::vector<std::pair<std::string, std::string>>& files) {
+  std::map<std::filesystem::path, std::string> flag_of;
+  for (const auto& [flag, path] : files) {
+    if (path.empty()) continue;
+    std::error_code unknown;
+    const std::filesystem::path real = std::filesystem::weakly_canonical(std::filesystem::absolute(path, unknown), unknown);
+    const auto [it, is_new] = flag_of.emplace(real.empty() ? std::filesystem::path(path) : real, flag);
+    if (!is_new) throw InvalidArgument(fmt::format("flags --{} and --{} name the same file {}: one would overwrite the other", it->second, flag, path));
+  }
+}
+
+void CheckNotAFile(const std::string& flag, const std::string& folder) {
+  std::error_code unknown;
+  if (std::filesystem::exists(folder, unknown) && !std::filesystem::is_directory(folder, unknown))
+    throw InvalidArgument(fmt::format("flag --{}: {} is no folder", flag, folder));
+}
 
 }  // namespace muster

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace muster {
 
@@ -12,5 +14,12 @@ void CheckFileFlag(const std::string& flag, const std::string& path);
 
 // The flag of a folder, for example CheckFolderFlag("train_dir", "run"); see CheckFolder.
 void CheckFolderFlag(const std::string& flag, const std::string& folder);
+
+// Files that one command writes, as (flag, path); empty paths do not count. Throws InvalidArgument naming two flags that lead to the
+// same file.
+void CheckDistinctFiles(const std::vector<std::pair<std::string, std::string>>& files);
+
+// The flag of a folder that is only read and need not exist: throws Error if it is something else.
+void CheckNotAFile(const std::string& flag, const std::string& folder);
 
 }  // namespace muster

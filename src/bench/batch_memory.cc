@@ -25,33 +25,54 @@ train::MemoryNeeds BatchMemory::Needs(Session& session, const Graph& graph, cons
   return train::NeedsOf(session, graph, plans.stats(), host_limit_);
 }
 
-train::PlanMemory BatchMemory::PlanWith(Recompute recompute) const {
-  return [this, recompute](int64_t batch) {
-    const auto built = BuildTrainGraph(params_, own_, derived_, batch);
+// An evaluation beside the training has batches of the same size unless it is told otherwise.
+train::PlanMemory BatchMemory::PlanWith(Recompute recompute, Batches which) const {
+  return [this, recompute, which](int64_t batch) {
+    Derived derived = derived_;
+    if (which == Batches::kTraining) derived.batch_size_per_device = batch;
+    if (which == Batches::kEvaluation || params_.eval_batch_size == 0) derived.eval_batch_size_per_device = batch;
+    const auto built = BuildTrainGraph(params_, own_, derived, derived.batch_size_per_device);
     Session session(built->graph.get(), OptionsWith(recompute));
     return Needs(session, *built->graph, PrepareStepPlans(params_, *built, session));
   };
 }
 
-void BatchMemory::CheckImagesFit() const {
-  const double images = static_cast<double>(derived_.batch_size_per_device) * static_cast<double>(derived_.num_devices);
-  const double bytes = std::min(images * static_cast<double>(BytesPerImage(derived_)), 9e18);
-  train::CheckFits({{"the host", static_cast<int64_t>(bytes), host_limit_}},
-                   {.batch_size = derived_.batch_size_per_device, .plan = PlanWith(mode_), .first_batch = 1});
+train::FitQuestion BatchMemory::QuestionOf(Batches which) const {
+  const bool is_evaluation = params_.eval_batch_size > 0 && (params_.eval || which == Batches::kEvaluation);
+  return {.flag = is_evaluation ? "eval_batch_size" : "batch_size",
+          .batch_size = which == Batches::kEvaluation ? derived_.eval_batch_size_per_device : derived_.batch_size_per_device,
+          .plan = PlanWith(mode_, which)};
 }
 
-void BatchMemory::CheckFits(const train::MemoryNeeds& needs) const {
-  train::FitQuestion question{.batch_size = derived_.batch_size_per_device, .plan = PlanWith(mode_)};
-  const bool can_recompute = mode_ == Recompute::kNone && !params_.forward_only && !params_.eval;
-  if (can_recompute) question.plan_recomputed = PlanWith(Recompute::kMost);
+void BatchMemory::CheckImagesFit() const {
+  const auto check = [&](Batches which) {
+    train::FitQuestion question = QuestionOf(which);
+    question.first_batch = 1;
+    const double images = static_cast<double>(question.batch_size) * static_cast<double>(derived_.num_devices);
+    const double bytes = std::min(images * static_cast<double>(BytesPerImage(derived_)), 9e18);
+    train::CheckFits({{"the host", static_cast<int64_t>(bytes), host_limit_}}, question);
+  };
+  check(Batches::kTraining);
+  if (derived_.mode == Mode::kTrainingAndEvaluation) check(Batches::kEvaluation);
+}
+
+// The batch of the plan that takes more beside the variables is the one to make smaller.
+void BatchMemory::CheckFits(const train::MemoryNeeds& needs, const StepPlans& plans) const {
+  const auto own_bytes = [](const Runner& plan) { return plan.stats().peak_bytes - plan.stats().variable_bytes; };
+  const bool is_evaluation = plans.evaluation != nullptr && params_.eval_batch_size > 0 && own_bytes(*plans.evaluation) > own_bytes(*plans.step);
+  train::FitQuestion question = QuestionOf(is_evaluation ? Batches::kEvaluation : Batches::kTraining);
+  const bool can_recompute = mode_ == Recompute::kNone && !params_.forward_only && !params_.eval && !is_evaluation;
+  if (can_recompute) question.plan_recomputed = PlanWith(Recompute::kMost, Batches::kTraining);
   train::CheckFits(needs, question);
 }
 
 int64_t BatchMemory::LargestBatch() const {
   constexpr int64_t kMost = 1 << 20;
-  const int64_t largest = train::LargestBatch(derived_.model.default_batch_size, kMost, PlanWith(mode_));
+  const int64_t largest = train::LargestBatch(derived_.model.default_batch_size, kMost, PlanWith(mode_, Batches::kTraining));
   if (largest > 0) return largest;
-  train::CheckFits(PlanWith(mode_)(1), {.batch_size = 1, .plan = PlanWith(mode_)});
+  train::FitQuestion question = QuestionOf(Batches::kTraining);
+  question.batch_size = 1;
+  train::CheckFits(question.plan(1), question);
   return 1;  // memory was set free meanwhile
 }
 

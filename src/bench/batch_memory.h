@@ -20,14 +20,17 @@ class BatchMemory {
 
   // Throws Error{ResourceExhausted} if the images alone are too much to even compile for.
   void CheckImagesFit() const;
-  // Throws Error{ResourceExhausted} if these needs, of the parameters' batch, do not fit.
-  void CheckFits(const train::MemoryNeeds& needs) const;
+  // Throws Error{ResourceExhausted} if these needs, of the plans of the parameters' batches, do not fit.
+  void CheckFits(const train::MemoryNeeds& needs, const StepPlans& plans) const;
   // The largest batch per device that fits. Throws Error{ResourceExhausted} if not one image does.
   int64_t LargestBatch() const;
 
  private:
   SessionOptions OptionsWith(Recompute recompute) const;
-  train::PlanMemory PlanWith(Recompute recompute) const;
+  // Which batch is another one in a plan: the training's (or the only one), or that of the evaluation beside it.
+  enum class Batches { kTraining, kEvaluation };
+  train::PlanMemory PlanWith(Recompute recompute, Batches which) const;
+  train::FitQuestion QuestionOf(Batches which) const;
 
   const BenchParams& params_;
   const OwnParams& own_;

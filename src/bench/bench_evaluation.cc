@@ -27,11 +27,11 @@ bool SleepUnlessInterrupted(int64_t seconds) {
 // One round, or a round after each pause until Ctrl-C; a folder without a checkpoint may get one.
 void BenchRun::EvaluateCheckpoints() {
   bool goes_on = true;
-  while (goes_on) {
-    const std::optional<LoadedCheckpoint> checkpoint = runner_->LoadCheckpoint();
-    if (checkpoint) {
-      console_.Print(fmt::format("Successfully loaded model from {}.", checkpoint->path));
-      goes_on = EvaluateOnce(*checkpoint);
+  for (bool is_first = true; goes_on; is_first = false) {
+    if (!is_first) checkpoint_ = runner_->LoadCheckpoint();
+    if (checkpoint_) {
+      console_.Print(fmt::format("Successfully loaded model from {}.", checkpoint_->path));
+      goes_on = EvaluateOnce(*checkpoint_);
     } else {
       console_.Print("Checkpoint not found in " + params_.train_dir.value_or(""));
     }

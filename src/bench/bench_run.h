@@ -40,6 +40,7 @@ class BenchRun {
  private:
   bool PrepareUnlessInterrupted(const StepRunnerFactory& factory);
   void Prepare(const StepRunnerFactory& factory);
+  void NoteNothingLeft();
   void WarmUp();
   bool LastWarmUpStepButOne(double phase_start);
   bool TimedStep(int64_t index, double phase_start);
@@ -79,6 +80,7 @@ class BenchRun {
   MachineFacts machine_;
   RunRecord record_;
   std::vector<double> timed_seconds_;
+  std::optional<LoadedCheckpoint> checkpoint_;  // --eval: the one of the next round
   int64_t global_step_ = 0;  // done, those of the run that this one goes on from included
   int64_t num_timed_ = 0;    // num_batches is the aim of both runs together, whose warm-up steps count (as in the peer)
   bool noted_not_finite_ = false;

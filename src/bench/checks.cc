@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "bench/derived.h"
+#include "bench/eval_schedule.h"
 #include "bench/param_table.h"
 #include "muster/error.h"
 #include "muster/exchange.h"
@@ -53,6 +54,8 @@ void CheckAmounts(const P& p) {
   at_least("num_eval_batches", p.num_eval_batches.value_or(1), 1);
   positive("num_epochs", p.num_epochs);
   positive("num_eval_epochs", p.num_eval_epochs);
+  const double every_epochs = p.eval_during_training_every_n_epochs.value_or(0);  // 0: not so, as in the peer
+  Refuse(every_epochs < 0, fmt::format("flag --eval_during_training_every_n_epochs={}: must be greater than 0", PythonFloat(every_epochs)));
   at_least("num_warmup_batches", p.num_warmup_batches.value_or(0), 0);
   at_least("autotune_threshold", p.autotune_threshold.value_or(0), 0);
   at_least("display_every", p.display_every, 1);
@@ -159,17 +162,6 @@ void CheckHalfPrecision(const P& p) {
   }
 }
 
-void CheckNumbers(const char* name, const std::vector<std::string>& items, FlagType type) {
-  for (const std::string& item : items) {
-    try {
-      ParseFlagValue(FlagSpec{.name = name, .type = type}, item);
-    } catch (const Error&) {
-      throw InvalidArgument(fmt::format("flag --{}={}: '{}' is not {}", name, fmt::join(items, ","), item,
-                                        type == FlagType::kInteger ? "a step number" : "a number of epochs"));
-    }
-  }
-}
-
 void CheckEvaluationFlags(const P& p) {
   Refuse(p.forward_only && p.eval, "Only one of forward_only and eval parameters is true");
   const int ways = (p.eval_during_training_every_n_steps.value_or(0) != 0) +
@@ -183,10 +175,8 @@ void CheckEvaluationFlags(const P& p) {
     Refuse(!p.job_name.empty(), "--eval_during_training_* cannot go with --job_name");
     Refuse(p.staged_vars, "--eval_during_training_* cannot go with --staged_vars");
   }
-  CheckNumbers("eval_during_training_at_specified_steps", p.eval_during_training_at_specified_steps,
-               FlagType::kInteger);
-  CheckNumbers("eval_during_training_at_specified_epochs", p.eval_during_training_at_specified_epochs,
-               FlagType::kFloat);
+  SpecifiedSteps(p);
+  SpecifiedEpochs(p);
   Refuse(p.stop_at_top_1_accuracy.value_or(0) != 0 && ways == 0,
          "--stop_at_top_1_accuracy needs one of the --eval_during_training_* flags");
   Refuse(p.collect_eval_results_async && p.model != "ssd300",

@@ -2,8 +2,11 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
 #include "base/file.h"
 #include "bench/strategy.h"
+#include "muster/error.h"
 #include "train/checkpoint_folder.h"
 #include "train/checkpoint_hook.h"
 #include "train/checkpoint_names.h"
@@ -25,13 +28,27 @@ std::vector<std::pair<std::string, double>> EvaluationCurves(const Accuracies& a
   return {{"eval/Accuracy@1", accuracies.top_1}, {"eval/Accuracy@5", accuracies.top_5}};
 }
 
+bool WritesEvalDir(const BenchParams& params) {
+  const Mode mode = ModeOf(params);
+  return mode == Mode::kEvaluation || (mode == Mode::kTrainingAndEvaluation && params.eval_dir != BenchParams{}.eval_dir);
+}
+
+std::string RestoreFromTrainDir(Saver& saver, Session& session, const std::string& folder, const std::string& path, const std::string& way_on) {
+  try {
+    return train::RestoreNewest(saver, session, folder, path, way_on);
+  } catch (const Error& error) {
+    if (error.code() == Code::kCancelled) throw;
+    throw Error(error.code(), fmt::format("flag --train_dir: {}", error.what()));
+  }
+}
+
 EvalDir::EvalDir(const BenchParams& params, const TrainGraph& graph, Session& session)
     : params_(params), session_(session), saver_(graph.graph.get(), train::CheckpointVariables(*graph.graph, IsReplicated(params))) {}
 
 std::optional<LoadedCheckpoint> EvalDir::Load() {
   const std::string& given = params_.train_dir.value_or("");
   const bool is_checkpoint = NamesACheckpoint(given);
-  const std::string path = train::RestoreNewest(saver_, session_, is_checkpoint ? "" : given, is_checkpoint ? given : "", "train_dir");
+  const std::string path = RestoreFromTrainDir(saver_, session_, is_checkpoint ? "" : given, is_checkpoint ? given : "", "train_dir");
   if (path.empty()) return std::nullopt;
   return LoadedCheckpoint{path, std::max<int64_t>(train::StepOfCheckpoint(path), 0)};
 }

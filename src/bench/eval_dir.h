@@ -16,6 +16,13 @@ namespace muster::bench {
 // The curves of an evaluation, under tf_cnn_benchmarks' names.
 std::vector<std::pair<std::string, double>> EvaluationCurves(const Accuracies& accuracies);
 
+// Whether evaluations write their curves to --eval_dir: those of --eval do; while training pauses, as in the peer, only if the flag
+// is given, and else the training's event file gets them.
+bool WritesEvalDir(const BenchParams& params);
+
+// train::RestoreNewest, with errors that name the flag.
+std::string RestoreFromTrainDir(Saver& saver, Session& session, const std::string& folder, const std::string& path, const std::string& way_on);
+
 // What an evaluation reads and writes: the checkpoints of --train_dir, which may also name one of them, and event files in
 // --eval_dir. For one thread; everything handed in must outlive it.
 class EvalDir {

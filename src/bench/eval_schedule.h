@@ -2,11 +2,17 @@
 
 #include <cstdint>
 #include <set>
+#include <vector>
 
 #include "bench/derived.h"
 #include "bench/params.h"
 
 namespace muster::bench {
+
+// What --eval_during_training_at_specified_steps and …_epochs list. Throws InvalidArgument unless all are whole numbers of at least
+// 1, or finite numbers greater than 0.
+std::vector<int64_t> SpecifiedSteps(const BenchParams& params);
+std::vector<double> SpecifiedEpochs(const BenchParams& params);
 
 // When training pauses for an evaluation (--eval_during_training_*): after which timed steps. Epochs become steps, rounded up.
 class EvalSchedule {

@@ -5,9 +5,11 @@
 #include <fmt/format.h>
 
 #include "bench/derived.h"
+#include "bench/effect.h"
 #include "bench/param_table.h"
 #include "bench/strategy.h"
 #include "muster/error.h"
+#include "muster/gpu_options.h"
 
 namespace muster::bench {
 namespace {
@@ -90,9 +92,9 @@ std::string EvaluationWithoutEffect(const BenchParams& params, const std::string
   if (IsOneOf(name, {"eval_batch_size", "num_eval_batches", "num_eval_epochs", "eval_dir"}) && mode != Mode::kEvaluation &&
       mode != Mode::kTrainingAndEvaluation)
     return "without an evaluation";
-  if (mode != Mode::kEvaluation) return "";
+  if (mode != Mode::kEvaluation) return FilesWithoutEffect(params, name);
   const bool of_training = IsOneOf(name, {"num_warmup_batches", "print_training_accuracy", "save_model_steps", "save_model_secs", "save_summaries_steps",
-                                          "summary_verbosity", "optimizer", "init_learning_rate", "weight_decay", "gradient_clip", "trace_file"});
+                                          "max_ckpts_to_keep", "summary_verbosity", "optimizer", "init_learning_rate", "weight_decay", "gradient_clip", "trace_file"});
   return of_training ? "with --eval" : "";
 }
 
@@ -172,6 +174,10 @@ void CheckGpus(const BenchParams& params, const OwnParams& own) {
         "flag --device={}: this version of Muster computes on CPUs (--device=cpu) and on simulated GPUs (--simulated_gpus=N)",
         params.device));
   }
+  CheckGpuMemoryLimit(own.gpu_memory_limit_mb);
+  const double share = params.gpu_memory_frac_for_testing;
+  if (share > 1) throw InvalidArgument(fmt::format("flag --gpu_memory_frac_for_testing={}: must be at most 1", PythonFloat(share)));
+  if (share > 0 && own.gpu_memory_limit_mb > 0) throw InvalidArgument("--gpu_memory_limit_mb cannot go with --gpu_memory_frac_for_testing");
   if (params.num_gpus > own.simulated_gpus)
     throw InvalidArgument(fmt::format("flag --num_gpus={}: there {} {} GPU{}: --simulated_gpus={}", params.num_gpus,
                                       own.simulated_gpus == 1 ? "is" : "are", own.simulated_gpus,
@@ -179,6 +185,11 @@ void CheckGpus(const BenchParams& params, const OwnParams& own) {
 }
 
 }  // namespace
+
+void CheckGpuMemoryLimit(int64_t mebibytes) {
+  const int64_t most = GpuOptions{}.card_memory_mb;
+  if (mebibytes > most) throw InvalidArgument(fmt::format("flag --gpu_memory_limit_mb={}: must be at most {}, the memory of a simulated GPU", mebibytes, most));
+}
 
 void CheckSupported(const BenchParams& params, const OwnParams& own) {
   if (!IsOnCpus(params)) CheckGpus(params, own);
@@ -197,7 +208,7 @@ void CheckSupported(const BenchParams& params, const OwnParams& own) {
   }
 }
 
-std::string NoEffectNote(const BenchParams& params) {
+std::string NoEffectNote(const BenchParams& params, const OwnParams& own) {
   std::vector<std::string> flags;
   for (const ParamField& field : BenchParamTable().fields()) {
     if (IsDefault(params, field)) continue;
@@ -206,6 +217,7 @@ std::string NoEffectNote(const BenchParams& params) {
         support.support == Support::kNoEffect ? support.note : WithoutEffectHere(params, field.spec.name);
     if (!why.empty()) flags.push_back(fmt::format("--{} ({})", field.spec.name, why));
   }
+  for (const auto& [name, why] : OwnFlagsWithoutEffect(params, own)) flags.push_back(fmt::format("--{} ({})", name, why));
   return flags.empty() ? "" : fmt::format("without effect: {}", fmt::join(flags, ", "));
 }
 

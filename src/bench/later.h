@@ -29,6 +29,9 @@ void CheckSupported(const BenchParams& params, const OwnParams& own = {});
 
 // The parameters that are not at their defaults and have no effect, here (kNoEffect) or in this request (momentum of
 // another optimizer, and so on): for one note on standard error. "" when none.
-std::string NoEffectNote(const BenchParams& params);
+std::string NoEffectNote(const BenchParams& params, const OwnParams& own = {});
+
+// Throws InvalidArgument if --gpu_memory_limit_mb is more than a simulated GPU has.
+void CheckGpuMemoryLimit(int64_t mebibytes);
 
 }  // namespace muster::bench

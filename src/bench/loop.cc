@@ -12,6 +12,7 @@
 #include "base/standard_output.h"
 #include "bench/bench_run.h"
 #include "bench/checks.h"
+#include "bench/eval_dir.h"
 #include "bench/info_block.h"
 #include "bench/json_text.h"
 #include "bench/later.h"
@@ -45,9 +46,14 @@ void CheckOutputs(const BenchParams& params, const OwnParams& own) {
   if (own.dump_passes) CheckFolderFlag("dump_passes", *own.dump_passes);
   if (params.benchmark_log_dir) CheckFolderFlag("benchmark_log_dir", *params.benchmark_log_dir);
   RunFiles::Check(params);
+  CheckDistinctFiles({{"json", own.json.value_or("")},
+                      {"trace_file", params.trace_file},
+                      {"graph_file", params.graph_file.value_or("")},
+                      {"tfprof_file", params.tfprof_file.value_or("")}});
   const bool only_reads = params.forward_only || params.eval;
   if (params.train_dir && (!only_reads || params.train_dir->empty())) CheckFolderFlag("train_dir", *params.train_dir);
-  if (params.eval) CheckFolderFlag("eval_dir", params.eval_dir);
+  else if (params.train_dir) CheckNotAFile("train_dir", *params.train_dir);
+  if (WritesEvalDir(params)) CheckFolderFlag("eval_dir", params.eval_dir);
 }
 
 }  // namespace
@@ -87,12 +93,15 @@ void BenchRun::Prepare(const StepRunnerFactory& factory) {
   }
   record_.prepared = runner_->Prepare();
   StopIfInterrupted();
-  if (!only_evaluates) global_step_ = runner_->Resume();
-  num_timed_ = std::max<int64_t>(derived_.num_batches - global_step_ / derived_.num_workers, 0);
+  if (only_evaluates) checkpoint_ = runner_->LoadCheckpoint();
+  else global_step_ = runner_->Resume();
+  // Steps that were trained before count, those that only run forward do not.
+  const int64_t trained = derived_.mode == Mode::kForwardOnly ? 0 : global_step_ / derived_.num_workers;
+  num_timed_ = std::max<int64_t>(derived_.num_batches - trained, 0);
   record_.prepare_seconds = clock_() - start;
   running_ = true;
   for (const std::string& note : notes_) console_.Note(note);
-  if (const std::string note = NoEffectNote(params_); !note.empty()) console_.Note(note);
+  if (const std::string note = NoEffectNote(params_, own_); !note.empty()) console_.Note(note);
   const double mib = static_cast<double>(record_.prepared.planned_peak_bytes) / (1 << 20);
   console_.Note(fmt::format("memory plan: peak {:.1f} MiB; {} thread{}", mib, record_.prepared.num_threads,
                             record_.prepared.num_threads == 1 ? "" : "s"));
@@ -162,7 +171,14 @@ bool BenchRun::TimedStep(int64_t index, double phase_start) {
   return true;
 }
 
+// Warm-up steps would train, too.
+void BenchRun::NoteNothingLeft() {
+  console_.Note(fmt::format("nothing is left to do: {} has {} steps, and --num_batches={} counts those of earlier runs; nothing was written",
+                            *params_.train_dir, global_step_, derived_.num_batches));
+}
+
 void BenchRun::WarmUp() {
+  runner_->Begin();
   console_.Print("Running warm up");
   files_.NoteShortWarmUp(record_.num_warmup_batches);
   const double start = clock_();
@@ -269,9 +285,10 @@ BenchResult BenchRun::Run(const StepRunnerFactory& factory) {
       record_.state = ExitState::kFinished;
       files_.WriteGraph(*runner_);
       if (derived_.mode == Mode::kEvaluation) EvaluateCheckpoints();
-      else WarmUp();
+      else if (num_timed_ > 0) WarmUp();
+      else NoteNothingLeft();
     }
-    if (derived_.mode != Mode::kEvaluation || !running_) {
+    if (!running_ || (derived_.mode != Mode::kEvaluation && num_timed_ > 0)) {
       if (record_.state == ExitState::kFinished) TimedSteps();
       if (record_.state == ExitState::kFinished) EvaluateAtEnd();
       PrintTotal();

@@ -42,7 +42,7 @@ class ModelRunner final : public StepRunner {
   PreparedRun Prepare() override {
     plans_ = PrepareStepPlans(params_, *built_, *session_);
     const train::MemoryNeeds needs = memory_.Needs(*session_, *built_->graph, plans_);
-    memory_.CheckFits(needs);
+    memory_.CheckFits(needs, plans_);
     if (NanStops(params_, own_) && !params_.forward_only) plans_.step->StopUnlessFinite(0);
     PreparedRun prepared;
     // What the program holds already: the graph, the plan and the machine code of its kernels.
@@ -84,6 +84,10 @@ class ModelRunner final : public StepRunner {
     Prefill(steps);
     session_->set_step(steps);
     return steps;
+  }
+
+  void Begin() override {
+    if (train_dir_ != nullptr) train_dir_->Begin();
   }
 
   void AfterStep(const StepInput& input, const StepResult& result) override {
@@ -139,10 +143,12 @@ class ModelRunner final : public StepRunner {
   }
 
   void AfterEvaluation(int64_t global_step, const Accuracies& accuracies) override {
-    if (train_dir_ != nullptr && train_dir_->WriteEvaluation(global_step, accuracies)) return;
-    if (eval_dir_ == nullptr && derived_.mode != Mode::kEvaluation && params_.eval_dir != BenchParams{}.eval_dir)
-      eval_dir_ = std::make_unique<EvalDir>(params_, *built_, *session_);
-    if (eval_dir_ != nullptr) eval_dir_->Write(global_step, accuracies);
+    if (!WritesEvalDir(params_)) {
+      if (train_dir_ != nullptr) train_dir_->WriteEvaluation(global_step, accuracies);
+      return;
+    }
+    if (eval_dir_ == nullptr) eval_dir_ = std::make_unique<EvalDir>(params_, *built_, *session_);
+    eval_dir_->Write(global_step, accuracies);
   }
 
   std::string GraphDef(bool as_text) override {

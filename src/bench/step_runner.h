@@ -59,7 +59,7 @@ struct LoadedCheckpoint {
   int64_t global_step = 0;
 };
 
-// The engine as the benchmark loop sees it. All calls come from one thread, in the order construct, Prepare, Resume,
+// The engine as the benchmark loop sees it. All calls come from one thread, in the order construct, Prepare, Resume, Begin,
 // (RunStep, AfterStep, (Evaluate*, AfterEvaluation)?)*, End; with --eval construct, Prepare, (LoadCheckpoint, Evaluate*,
 // AfterEvaluation)*, End.
 // Errors are thrown as Error. A request that cannot fit memory throws from Prepare with code ResourceExhausted and
@@ -84,6 +84,8 @@ class StepRunner {
 
   // After Prepare, with --train_dir: goes on from the newest checkpoint there. Returns the steps that it had done; 0: none.
   virtual int64_t Resume() { return 0; }
+  // There are steps to run: what they write to may be made.
+  virtual void Begin() {}
   // After a step that counts and whose loss was finite (or that does not matter): a checkpoint or a summary may be due.
   virtual void AfterStep(const StepInput& /*input*/, const StepResult& /*result*/) {}
   // After the last step, "steps" in all with those that were resumed from: the last checkpoint. Returns its path, or that of the one

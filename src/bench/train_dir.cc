@@ -28,7 +28,9 @@ TrainDir::TrainDir(const BenchParams& params, const Derived& derived, const Trai
       session_(session),
       saver_(graph.graph.get(), train::CheckpointVariables(*graph.graph, IsReplicated(params)), SaverOptionsOf(params)),
       checkpointer_(saver_, session, {*params.train_dir, 0, static_cast<double>(params.save_model_secs)}, clock_),
-      compute_gradients_(compute_gradients) {
+      compute_gradients_(compute_gradients) {}
+
+void TrainDir::Begin() {
   if (params_.forward_only) return;
   CreateWritableFolder(*params_.train_dir);
   RemoveAbandonedFiles(*params_.train_dir, "graph.pbtxt");
@@ -39,7 +41,7 @@ TrainDir::TrainDir(const BenchParams& params, const Derived& derived, const Trai
 }
 
 int64_t TrainDir::Restore() {
-  restored_ = train::RestoreNewest(saver_, session_, *params_.train_dir, "", "");
+  restored_ = RestoreFromTrainDir(saver_, session_, *params_.train_dir, "", "");
   const int64_t steps = restored_.empty() ? 0 : session_.step();
   checkpointer_.Begin(steps);
   summarised_at_ = clock_.Seconds();
@@ -106,11 +108,10 @@ void TrainDir::WriteHistograms(int64_t step) {
     summaries_->Histogram(step, VariableName(*graph_.graph, variable) + "_1", session_.ReadVariable(variable.ref));
 }
 
-bool TrainDir::WriteEvaluation(int64_t global_step, const Accuracies& accuracies) {
-  if (!summaries_) return false;
+void TrainDir::WriteEvaluation(int64_t global_step, const Accuracies& accuracies) {
+  if (!summaries_) return;
   summaries_->Scalars(global_step, EvaluationCurves(accuracies));
   summaries_->Flush();
-  return true;
 }
 
 std::string TrainDir::End(int64_t steps) {

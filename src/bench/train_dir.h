@@ -19,11 +19,13 @@ namespace muster::bench {
 // tf_cnn_benchmarks' names. A forward-only run only reads. For one thread; everything handed in must outlive it.
 class TrainDir {
  public:
-  // Makes the folder, and in it graph.pbtxt. "compute_gradients": the plan of StepPlans.
+  // "compute_gradients": the plan of StepPlans.
   TrainDir(const BenchParams& params, const Derived& derived, const TrainGraph& graph, Session& session, Runner* compute_gradients);
 
   // After the variables have their first values. Returns the steps that the checkpoint had done; 0: there is none.
   int64_t Restore();
+  // In front of the first step: makes the folder, and in it graph.pbtxt and an event file if there are to be summaries.
+  void Begin();
   // In front of a step: if its summary wants gradients, computes them apart, which changes nothing. "fed": the step's images and
   // labels, as in TrainGraph::inputs.
   void BeforeStep(const StepInput& input, const std::vector<Tensor>& fed);
@@ -31,8 +33,8 @@ class TrainDir {
   // and from level 2 on each.
   Timeline* TimelineFor(const StepInput& input);
   void AfterStep(const StepInput& input, const StepResult& result);
-  // The curves of an evaluation. False: no event file is written.
-  bool WriteEvaluation(int64_t global_step, const Accuracies& accuracies);
+  // The curves of an evaluation, if there is an event file.
+  void WriteEvaluation(int64_t global_step, const Accuracies& accuracies);
   // At the end, after "steps" steps in all. Returns the newest checkpoint, "" if there is none.
   std::string End(int64_t steps);
 

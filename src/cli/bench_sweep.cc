@@ -109,6 +109,7 @@ int BenchSweep(const FlagTable& table, const FlagValues& values, bool batch_is_l
   const std::optional<std::string> csv = values.FindString("sweep_csv"), json = values.FindString("json");
   if (csv) CheckFileFlag("sweep_csv", *csv);
   if (json) CheckFileFlag("json", *json);
+  CheckDistinctFiles({{"sweep_csv", csv.value_or("")}, {"json", json.value_or("")}});
 
   InterruptScope interrupts;
   bench::StandardConsole console("muster bench: ");

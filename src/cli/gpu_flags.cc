@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "bench/later.h"
 #include "muster/error.h"
 
 namespace muster::cli {
@@ -62,6 +63,7 @@ GpuOptions GpuOptionsOf(const FlagValues& values) {
   GpuOptions options;
   options.simulated_gpus = static_cast<int>(values.GetInt("simulated_gpus"));
   options.memory_limit_mb = values.GetInt("gpu_memory_limit_mb");
+  bench::CheckGpuMemoryLimit(options.memory_limit_mb);
   options.per_process_gpu_memory_fraction = values.GetFloat("per_process_gpu_memory_fraction");
   options.allow_growth = values.GetBool("allow_growth");
   options.visible_device_list = values.GetString("visible_device_list");

@@ -6,6 +6,7 @@
 
 #include "base/file.h"
 #include "base/flags_help.h"
+#include "base/output_flags.h"
 #include "cli/commands.h"
 #include "cli/dispatch.h"
 #include "cli/graph_flags.h"
@@ -50,9 +51,13 @@ SessionOptions SessionFromFlags(const FlagValues& values) {
   return options;
 }
 
-std::string Placement(const Session& session) {
+// Operations whose device does not exist, or that it cannot run: nothing moves without a word.
+void NoteMoved(const Session& session) {
   for (const SoftPlacement& moved : session.SoftPlacements())
     std::fprintf(stderr, "muster graph: %s\n", moved.ToString().c_str());
+}
+
+std::string Placement(const Session& session) {
   std::string text;
   for (const std::string& line : session.DevicePlacement()) text += line + "\n";
   return text;
@@ -79,6 +84,7 @@ std::string Render(const FlagValues& values, const ModelGraph& model) {
   const bool json = values.GetBool("json");
   if (values.GetBool("partitions") || values.GetBool("log_device_placement") || values.GetBool("placed")) {
     Session session(&model.graph, SessionFromFlags(values));
+    NoteMoved(session);
     if (values.GetBool("partitions")) return Partitions(session, model, json);
     if (values.GetBool("log_device_placement")) return Placement(session);
     return Export(format, session.PlacedGraph());
@@ -105,7 +111,7 @@ int GraphCommand(const std::vector<std::string>& words) {
   RejectPositional(values);
   CheckGraphFlags(values);
   const std::string& output = values.GetString("output");
-  if (!output.empty()) CheckWritable(output);
+  if (!output.empty()) CheckFileFlag("output", output);
   const std::string text =
       values.GetBool("list") ? RenderList(values) : Render(values, *BuildModelGraph(RequestFromFlags(values)));
   if (!output.empty()) {

@@ -9,7 +9,10 @@
 
 namespace muster::cli {
 
-FlagTable GraphFlags() {
+namespace {
+
+// The model and its graph.
+FlagTable ModelFlags() {
   return FlagTable({
       {.name = "model",
        .default_value = std::string("resnet50"),
@@ -42,6 +45,12 @@ FlagTable GraphFlags() {
        .help = "rule of --training",
        .enum_values = train::OptimizerNames(),
        .important = true},
+  });
+}
+
+// Devices and towers.
+FlagTable TowerFlags() {
+  return FlagTable({
       {.name = "device",
        .default_value = std::string("/device:CPU:0"),
        .help = "device that operations ask for; empty: none",
@@ -71,6 +80,12 @@ FlagTable GraphFlags() {
        .help = "gradients that replicated towers exchange together, in MiB (the first 1); 0: each by itself",
        .lower = 0,
        .upper = 1 << 20},
+  });
+}
+
+// What is shown.
+FlagTable ShownFlags() {
+  return FlagTable({
       {.name = "format",
        .type = FlagType::kEnum,
        .default_value = std::string("layers"),
@@ -98,6 +113,21 @@ FlagTable GraphFlags() {
        .default_value = false,
        .help = "in text, dot, graphdef and pbtxt: the devices that operations have, not those they ask for",
        .important = true},
+      {.name = "output",
+       .default_value = std::string(),
+       .help = "file to write; empty: standard output",
+       .important = true},
+      {.name = "list",
+       .type = FlagType::kBoolean,
+       .default_value = false,
+       .help = "list all models with their sizes and stop",
+       .important = true},
+  });
+}
+
+// Where operations can be placed.
+FlagTable PlacementFlags() {
+  return FlagTable({
       {.name = "num_cpu_devices",
        .type = FlagType::kInteger,
        .help = "CPU devices to place on; default: as --num_gpus and --device=cpu say, else 1",
@@ -112,19 +142,29 @@ FlagTable GraphFlags() {
        .type = FlagType::kBoolean,
        .default_value = true,
        .help = "place an operation elsewhere in its task if its device does not exist or has no kernel for it"},
-      {.name = "output",
-       .default_value = std::string(),
-       .help = "file to write; empty: standard output",
-       .important = true},
-      {.name = "list",
-       .type = FlagType::kBoolean,
-       .default_value = false,
-       .help = "list all models with their sizes and stop",
-       .important = true},
   });
 }
 
+}  // namespace
+
+FlagTable GraphFlags() { return ModelFlags().Plus(TowerFlags()).Plus(ShownFlags()).Plus(PlacementFlags()); }
+
+namespace {
+
+// What is a table of all models whatever else is asked for.
+void CheckListFlags(const FlagValues& values) {
+  const FlagTable table = GraphFlags();
+  for (const FlagSpec& spec : table.specs()) {
+    const bool goes_with_it = spec.name == "list" || spec.name == "json" || spec.name == "output";
+    if (values.is_set(spec.name) && !goes_with_it)
+      throw InvalidArgument(fmt::format("--{} has no effect with --list, which shows all models", spec.name));
+  }
+}
+
+}  // namespace
+
 void CheckGraphFlags(const FlagValues& values) {
+  if (values.GetBool("list")) return CheckListFlags(values);
   if (values.is_set("optimizer") && !values.GetBool("training"))
     throw InvalidArgument("--optimizer has no effect without --training");
   if (values.has_value("num_gpus") && !values.GetBool("training"))

@@ -5,6 +5,7 @@
 #include "base/interrupt.h"
 #include "compile/after_backward.h"
 #include "compile/bucket_views.h"
+#include "compile/by_device.h"
 #include "compile/lifetimes.h"
 #include "compile/passes.h"
 #include "compile/phase.h"
@@ -251,20 +252,6 @@ class PartitionBuilder {
   std::map<NodeId, int> constants_;
   std::map<int, Place> places_;          // by lifetime group; -1-s for the workspace of step s
 };
-
-// The nodes of each device, as scheduled.
-std::vector<std::vector<NodeId>> ByDevice(const CompileGraph& graph, const std::vector<NodeId>& order, size_t num_devices) {
-  std::vector<std::vector<NodeId>> nodes(num_devices);
-  for (NodeId id : order) nodes[static_cast<size_t>(graph.device(id))].push_back(id);
-  return nodes;
-}
-
-// The numbers of the values on each device.
-std::vector<std::vector<size_t>> ByDevice(const CompileGraph& graph, const std::vector<Output>& values, size_t num_devices) {
-  std::vector<std::vector<size_t>> numbers(num_devices);
-  for (size_t i = 0; i < values.size(); ++i) numbers[static_cast<size_t>(graph.device(values[i].node))].push_back(i);
-  return numbers;
-}
 
 }  // namespace
 

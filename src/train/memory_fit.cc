@@ -152,8 +152,8 @@ void CheckFits(const MemoryNeeds& needs, const FitQuestion& question) {
   if (Fits(needs)) return;
   const MemoryNeed& tightest = Tightest(needs);
   throw Error(Code::kResourceExhausted,
-              fmt::format("--{}={} needs {} of memory on {}, which has {}; {}", question.flag, question.batch_size,
-                          Gibibytes(tightest.bytes), tightest.where, Gibibytes(tightest.limit), Advice(needs, question)));
+              fmt::format("--{}={} needs {}{} of memory on {}, which has {}; {}", question.flag, question.batch_size,
+                          question.first_batch > 0 ? "more than " : "", Gibibytes(tightest.bytes), tightest.where, Gibibytes(tightest.limit), Advice(needs, question)));
 }
 
 std::string RecomputeNote(const PlanStats& stats) {

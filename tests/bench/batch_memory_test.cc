@@ -131,6 +131,44 @@ TEST(BatchMemory, AModelThatCannotFitSaysSo) {
   EXPECT_THROW(LargestBatchSize(Params(0), Within(2)), Error);
 }
 
+std::string RefusalOf(const BenchParams& params, const OwnParams& own) {
+  SilentConsole console;
+  try {
+    bench::Run(params, own, MakeModelRunner, {.console = console});
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), Code::kResourceExhausted);
+    return error.what();
+  }
+  return "";
+}
+
+TEST(BatchMemory, AnEvaluationThatIsTooLargeIsBlamedOnItsOwnFlag) {
+  BenchParams params = Params(4);
+  params.eval_during_training_every_n_steps = 1;
+  params.num_eval_batches = 1;
+  const std::string flag = "; --eval_batch_size=";
+  for (const int64_t size : {2000, 1 << 30}) {
+    params.eval_batch_size = size;
+    const std::string refusal = RefusalOf(params, Within(40));
+    EXPECT_EQ(refusal.rfind("--eval_batch_size=" + std::to_string(size) + " needs ", 0), 0u) << refusal;
+    const size_t at = refusal.find(flag);
+    ASSERT_NE(at, refusal.npos) << refusal;
+    params.eval_batch_size = std::stoll(refusal.substr(at + flag.size()));
+    EXPECT_EQ(RefusalOf(params, Within(40)), "");
+    ++params.eval_batch_size;
+    EXPECT_NE(RefusalOf(params, Within(40)), "");
+  }
+}
+
+TEST(BatchMemory, AnEvaluationInBatchesOfTheTrainingShrinksWithThem) {
+  BenchParams params = Params(2000);
+  params.eval_during_training_every_n_steps = 1;
+  params.num_eval_batches = 1;
+  params.batch_size = BatchThatFits(RefusalOf(params, Within(40)));
+  ASSERT_GT(params.batch_size, 1);
+  EXPECT_EQ(RefusalOf(params, Within(40)), "");
+}
+
 TEST(BatchMemory, ImagesBeyondAllMemoryAreRefusedBeforeAnythingIsCompiled) {
   EXPECT_GT(BatchThatFits(RefusalOf(int64_t{1} << 30, Within(40))), 1);
 }

@@ -91,6 +91,15 @@ INSTANTIATE_TEST_SUITE_P(
              "--eval_during_training_* cannot go with --staged_vars"},
         Case{{"--eval_during_training_at_specified_steps=1,x"},
              "flag --eval_during_training_at_specified_steps=1,x: 'x' is not a step number"},
+        Case{{"--eval_during_training_at_specified_steps=3,-1"},
+             "flag --eval_during_training_at_specified_steps=3,-1: '-1' is not a step number: the first is 1"},
+        Case{{"--eval_during_training_at_specified_steps=99999999999999999999"},
+             "flag --eval_during_training_at_specified_steps=99999999999999999999: '99999999999999999999' is not a step number"},
+        Case{{"--eval_during_training_at_specified_epochs=inf"},
+             "flag --eval_during_training_at_specified_epochs=inf: 'inf' is not a finite number of epochs greater than 0"},
+        Case{{"--eval_during_training_at_specified_epochs=0.5,-1"},
+             "flag --eval_during_training_at_specified_epochs=0.5,-1: '-1' is not a finite number of epochs greater than 0"},
+        Case{{"--eval_during_training_every_n_epochs=-1"}, "flag --eval_during_training_every_n_epochs=-1.0: must be greater than 0"},
         Case{{"--eval_during_training_at_specified_epochs=1.5,"},
              "flag --eval_during_training_at_specified_epochs=1.5,: '' is not a number of epochs"},
         Case{{"--stop_at_top_1_accuracy=.5"},
@@ -135,8 +144,9 @@ INSTANTIATE_TEST_SUITE_P(
         Case{{"--variable_update=distributed_all_reduce"},
              "--variable_update=distributed_all_reduce needs --all_reduce_spec"},
         Case{{"--all_reduce_spec=xring:2k"},
-             "flag --all_reduce_spec=xring:2k: at character 9: expected ALGORITHM or ALGORITHM:LIMIT:ALGORITHM and so on, but an algorithm "
-             "is missing"},
+             "flag --all_reduce_spec=xring:2k: at its end: an algorithm is missing: ALGORITHM:LIMIT:ALGORITHM"},
+        Case{{"--all_reduce_spec=pscpu:xring"},
+             "flag --all_reduce_spec=pscpu:xring: at character 7: 'xring' is not a size (digits, then K, M, G or T if you like)"},
         Case{{"--all_reduce_spec=pscpu:two:xring"}, "flag --all_reduce_spec=pscpu:two:xring: at character 7: 'two' is not a size (digits, then K, M, G or T if you like)"},
         Case{{"--all_reduce_spec=pscpu#x"}, "flag --all_reduce_spec=pscpu#x: at character 7: 'x' is not a number of shards"},
         Case{{"--all_reduce_spec=tree"},
@@ -194,6 +204,39 @@ TEST(NoEffectNote, NamesFlagsThatTheRestOfTheRequestLeavesWithoutEffect) {
             "without effect: --gradient_repacking (with one device)");
   EXPECT_EQ(note({"--agg_small_grads_max_bytes=9", "--num_gpus=2", "--variable_update=replicated"}),
             "without effect: --agg_small_grads_max_bytes (without --all_reduce_spec)");
+  EXPECT_EQ(note({"--save_model_steps=5", "--save_summaries_steps=2"}),
+            "without effect: --save_model_steps (without --train_dir), --save_summaries_steps (without --train_dir)");
+  EXPECT_EQ(note({"--save_model_steps=5", "--save_summaries_steps=2", "--train_dir=t"}), "without effect: --save_summaries_steps (without --summary_verbosity)");
+  EXPECT_EQ(note({"--forward_only", "--train_dir=/nowhere"}), "without effect: --train_dir (there is no checkpoint in it: weights are first values)");
+  EXPECT_EQ(note({"--train_dir=/nowhere"}), "");
+}
+
+TEST(NoEffectNote, NamesMustersOwnFlagsToo) {
+  const auto note = [](const std::vector<std::string>& words) {
+    const FlagValues values = ParseFlags(PeerFlags().Plus(OwnFlags()), words);
+    return NoEffectNote(ParamsFromFlags(values), OwnParamsFromFlags(values));
+  };
+  EXPECT_EQ(note({"--device=cpu", "--simulated_gpus=2", "--gpu_memory_limit_mb=64", "--gpu_delay_seed=3", "--check_hazards"}),
+            "without effect: --simulated_gpus (on a CPU), --gpu_memory_limit_mb (on a CPU), --gpu_delay_seed (on a CPU), --check_hazards (on a CPU)");
+  EXPECT_EQ(note({"--device=gpu", "--simulated_gpus=2", "--gpu_memory_limit_mb=64", "--gpu_delay_seed=3", "--check_hazards"}), "");
+  EXPECT_EQ(note({"--bucket_mb=1", "--gradient_combine=sum", "--batch_norm_statistics=mean"}),
+            "without effect: --gradient_combine (with one device), --bucket_mb (with one device), --batch_norm_statistics (with one device)");
+  EXPECT_EQ(note({"--bucket_mb=1", "--num_gpus=2"}), "without effect: --bucket_mb (with --variable_update=parameter_server)");
+  EXPECT_EQ(note({"--bucket_mb=1", "--gradient_combine=sum", "--batch_norm_statistics=mean", "--num_gpus=2", "--variable_update=replicated"}), "");
+  EXPECT_EQ(note({"--recompute=auto", "--forward_only"}), "without effect: --recompute (with --forward_only)");
+  EXPECT_EQ(note({"--recompute=auto", "--check_nan"}), "");
+}
+
+TEST(Supported, AGpuHasSoMuchMemory) {
+  BenchParams params;
+  params.device = "gpu";
+  OwnParams own{.simulated_gpus = 1, .gpu_memory_limit_mb = 99999999};
+  try {
+    CheckSupported(params, own);
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_STREQ(error.what(), "flag --gpu_memory_limit_mb=99999999: must be at most 16384, the memory of a simulated GPU");
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(

@@ -146,7 +146,16 @@ TEST(GraphCommand, TheListNamesEveryModelWithItsSize) {
   for (const auto& model : models) EXPECT_GT(model["activation_bytes"].get<int64_t>(), 0) << model;
 }
 
+TEST(GraphCommand, NothingMovesToAnotherDeviceWithoutAWord) {
+  for (const char* what : {"--partitions", "--log_device_placement"}) {
+    ::testing::internal::CaptureStderr();
+    Output({"--model=trivial", "--device=/cpu:5", what});
+    EXPECT_THAT(::testing::internal::GetCapturedStderr(), HasSubstr("CPU:5")) << what;
+  }
+}
+
 TEST(GraphCommand, BadRequestsAreOneLine) {
+  EXPECT_EQ(ErrorOf({"--list", "--model=foo"}), "--model has no effect with --list, which shows all models");
   EXPECT_THAT(ErrorOf({"--model=resnet51"}), StartsWith("--model=resnet51: no such model (did you mean "));
   EXPECT_THAT(ErrorOf({"--model=resnet50", "--data_name=cifar10"}),
               StartsWith("Invalid model name 'resnet50' for dataset 'cifar10'"));

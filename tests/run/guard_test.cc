@@ -12,7 +12,8 @@
 namespace muster {
 namespace {
 
-// On each device w := w - x * w, with the gradient of x * w * w / 2; the loss of all on the first CPU.
+// On each device w := w - x * w, with the gradient of x * w * w / 2, and an average that moves by 1 without a gradient; the loss of all
+// on the first CPU.
 class Devices {
  public:
   Devices(const std::string& type, const SessionOptions& options) {
@@ -30,6 +31,8 @@ class Devices {
     for (size_t d = 0; d < 2; ++d) {
       const Scope here = root.WithDevice("/" + type + ":" + std::to_string(d));
       updates.push_back(ops::AssignSub(here, weights_[d], gradients_[d]).node);
+      averages_.push_back(ops::MakeVariable(here, "average" + std::to_string(d), ops::Scalar<float>(here, 0)));
+      updates.push_back(ops::AssignAdd(here, averages_.back(), ops::Scalar<float>(here, 1)).node);
     }
     session_ = std::make_unique<Session>(&graph_, options);
     session_->Initialize();
@@ -39,11 +42,12 @@ class Devices {
 
   float Run(float first, float second) { return runner_->Run({Tensor::Scalar(first), Tensor::Scalar(second)})[0].scalar<float>(); }
   float Weight(size_t d) { return session_->ReadVariable(weights_[d]).scalar<float>(); }
+  float Average(size_t d) { return session_->ReadVariable(averages_[d]).scalar<float>(); }
 
  private:
   Graph graph_;
   std::vector<Output> feeds_, gradients_;
-  std::vector<Variable> weights_;
+  std::vector<Variable> weights_, averages_;
   Output loss_;
   std::unique_ptr<Session> session_;
   std::unique_ptr<Runner> runner_;
@@ -58,6 +62,7 @@ void ExpectAllOrNone(Devices devices) {
     EXPECT_FALSE(std::isfinite(devices.Run(is_first ? kNan : 0.5f, is_first ? 0.5f : kNan)));
     EXPECT_EQ(devices.Weight(0), 4);
     EXPECT_EQ(devices.Weight(1), 6);
+    for (size_t d = 0; d < 2; ++d) EXPECT_EQ(devices.Average(d), 1);
   }
   EXPECT_EQ(devices.Run(0.5f, 0.5f), 4 + 9);
   EXPECT_EQ(devices.Weight(0), 2);

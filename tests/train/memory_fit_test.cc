@@ -72,6 +72,13 @@ TEST(MemoryFit, WhatFitsIsNotRefused) {
   EXPECT_EQ(MessageOf(linear(100), {.batch_size = 100, .plan = std::ref(linear)}), "");
 }
 
+// The images alone were too much: a larger batch would seem to need less than one that was planned.
+TEST(MemoryFit, WhatIsOnlyKnownFromBelowIsNamedAsSuch) {
+  const Linear linear{1000, 10, 2005};
+  EXPECT_EQ(MessageOf({{"the host", 4000 * kMiB, 2005 * kMiB}}, {.batch_size = 400, .plan = std::ref(linear), .first_batch = 1}),
+            "--batch_size=400 needs more than 3.91 GiB of memory on the host, which has 1.96 GiB; --batch_size=100 fits");
+}
+
 TEST(MemoryFit, ARefusalSaysWhatIsNeededWhatThereIsAndWhatWouldFit) {
   const Linear linear{1000, 10, 2005};
   EXPECT_EQ(MessageOf(linear(400), {.batch_size = 400, .plan = std::ref(linear)}),

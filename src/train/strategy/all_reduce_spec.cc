@@ -49,8 +49,6 @@ class SpecParser {
 
   std::vector<AllReduceRange> Parse() {
     const std::vector<size_t> starts = Starts();
-    if (starts.size() % 2 == 0)
-      throw Wrong(spec_.size(), "expected ALGORITHM or ALGORITHM:LIMIT:ALGORITHM and so on, but an algorithm is missing");
     std::vector<AllReduceRange> ranges;
     for (size_t i = 0; i < starts.size(); i += 2) {
       ranges.push_back(ParseRange(starts[i]));
@@ -58,6 +56,8 @@ class SpecParser {
       const std::optional<int64_t> limit = ParseCount(PartAt(starts[i + 1]));
       if (!limit) throw Wrong(starts[i + 1], fmt::format("'{}' is not a size (digits, then K, M, G or T if you like)", PartAt(starts[i + 1])));
       ranges.back().limit = *limit;
+      if (i + 2 == starts.size())
+        throw InvalidArgument(fmt::format("flag --all_reduce_spec={}: at its end: an algorithm is missing: ALGORITHM:LIMIT:ALGORITHM", spec_));
     }
     return ranges;
   }

@@ -143,7 +143,7 @@ class TowerSetBuilder {
     const double rate = options_.weight_decay.rate * strategy_.num_towers() * train::ScaleOf(strategy_);
     train::UpdateDecay decay{rate, {}};
     for (const Variable& variable : set_.towers.back().variables)
-      decay.covers.push_back(std::find(decayed_.begin(), decayed_.end(), variable.ref) != decayed_.end());
+      decay.covers.push_back(decayed_.count(variable.ref) > 0);
     return decay;
   }
 
@@ -153,7 +153,7 @@ class TowerSetBuilder {
         strategy_.variable_update == VariableUpdate::kIndependent && strategy_.combine == GradientCombine::kMean;
     decay.num_towers = each_its_own ? 1 : strategy_.num_towers();
     if (!each_its_own && tower != strategy_.num_towers() - 1) decay.rate = 0;
-    if (DecaysInUpdates()) decay.defer = [this](const Variable& variable) { decayed_.push_back(variable.ref); };
+    if (DecaysInUpdates()) decay.defer = [this](const Variable& variable) { decayed_.insert(variable.ref); };
     return decay;
   }
 
@@ -202,7 +202,7 @@ class TowerSetBuilder {
   TowerVariables variables_;
   std::optional<train::LossScale> loss_scale_;
   std::vector<std::vector<BatchStatistic>> statistics_;
-  std::vector<Output> decayed_;  // variables of the last tower whose updates decay them
+  std::set<Output> decayed_;  // variables of the last tower whose updates decay them
   TowerSet set_;
 };
 

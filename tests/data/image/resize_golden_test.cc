@@ -4,18 +4,13 @@
 #include <nlohmann/json.hpp>
 
 #include "data/image/resize.h"
+#include "tests/data/resize_method_of.h"
 #include "tests/testing/golden.h"
 
 namespace muster::data {
 namespace {
 
 using nlohmann::json;
-
-ResizeMethod MethodOf(const std::string& name) {
-  if (name == "nearest") return ResizeMethod::kNearest;
-  if (name == "bicubic") return ResizeMethod::kBicubic;
-  return name == "area" ? ResizeMethod::kArea : ResizeMethod::kBilinear;
-}
 
 float MaxDifference(std::span<const float> a, std::span<const float> b) {
   EXPECT_EQ(a.size(), b.size());

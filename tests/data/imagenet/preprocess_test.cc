@@ -9,18 +9,13 @@
 #include "data/imagenet/preprocess.h"
 #include "data/imagenet/record_images.h"
 #include "tests/data/error_of.h"
+#include "tests/data/resize_method_of.h"
 #include "tests/testing/golden.h"
 
 namespace muster::data {
 namespace {
 
 using nlohmann::json;
-
-ResizeMethod MethodOf(const std::string& name) {
-  if (name == "nearest") return ResizeMethod::kNearest;
-  if (name == "bicubic") return ResizeMethod::kBicubic;
-  return name == "area" ? ResizeMethod::kArea : ResizeMethod::kBilinear;
-}
 
 RgbImage ImageOf(const Tensor& pixels) {
   RgbImage image;
