@@ -177,13 +177,14 @@ int Position(const PlanSummary::Partition& partition, const std::string& op, boo
 }
 
 // A sum comes back two buckets later, so there must be more than three.
-TEST(Buckets, AreExchangedAndAppliedDuringTheBackwardPass) {
+TEST(Buckets, AreSummedDuringTheBackwardPassAndAppliedBehindIt) {
   const PlanSummary plan = Replicas(InBuckets(2000), CpuDevices(2), OnCpus(2)).Summary();
   for (const PlanSummary::Partition& partition : plan.partitions) {
     const int last_gradient = Position(partition, "Conv2DBackpropFilter", true);
     ASSERT_GE(last_gradient, 0) << partition.device;
     EXPECT_LT(Position(partition, "Bucket", false), last_gradient) << partition.device;
-    EXPECT_LT(Position(partition, "ApplyMomentum", false), last_gradient) << partition.device;
+    EXPECT_LT(Position(partition, "AddN", false), last_gradient) << partition.device;
+    EXPECT_GT(Position(partition, "ApplyMomentum", false), last_gradient) << partition.device;
   }
 }
 
