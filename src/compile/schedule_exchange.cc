@@ -98,9 +98,13 @@ class Scheduler {
   void MoveForward(NodeId id) {
     const auto closed = closed_.find(graph_.device(id));
     if (closed == closed_.end() || SlotOf(id) >= 0) return;
-    if (graph_.order(id) <= closed->second.back() || LastInput(id) >= closed->second.back()) return;
+    int64_t last = 0;  // a chain moves as a whole
+    for (Output in : graph_.node(id).inputs)
+      if (moved_.count(in.node) == 0) last = std::max(last, graph_.order(in.node));
+    if (graph_.order(id) <= closed->second.back() || last >= closed->second.back()) return;
+    moved_.insert(id);
     const auto reader = first_reader_.find(id);
-    graph_.set_order(id, reader != first_reader_.end() ? reader->second - 2 : std::max(closed->second.front(), LastInput(id)) + 3);
+    graph_.set_order(id, reader != first_reader_.end() ? reader->second - 2 : std::max(closed->second.front(), last) + 3);
   }
 
   void NoteReader(NodeId value, int64_t order) {
@@ -117,6 +121,7 @@ class Scheduler {
   std::map<int, std::vector<int64_t>> closed_;  // by device: behind which order each of its buckets is closed, ascending
   std::vector<int> slot_;                       // by node; -1: no bucket comes before it
   std::map<std::pair<int, int>, int64_t> behind_;
+  std::set<NodeId> moved_;                      // forward
   std::map<NodeId, int64_t> first_reader_;      // by node: the order of the first of its readers that come behind a bucket
 };
 

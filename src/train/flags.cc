@@ -51,6 +51,7 @@ void AddDataFlags(Builder& add) {
   add.String("data_dir", "", "folder of the data set that --data_name names");
   add.Bool("random_flip", false, "mirror half of the training images").important = true;
   add.Int("shift_crop", 0, "shift training images by up to N pixels, zeros at the edges", 0, 64).important = true;
+  add.Int("pad_to", 0, "put images in the middle of a square of N pixels, zeros around them; 0: no", 0, 4096);
   add.Enum("normalization", "standardize", {"standardize", "unit"}, "pixels to mean 0 and deviation 1 of the training set, or to 0..1");
   add.Int("num_prefetch_threads", 1, "threads that prepare batches; 0: none beside training", 0, 256);
   add.Int("prefetch_batches", 3, "batches in memory", 2, 64);
@@ -217,6 +218,7 @@ TrainOptions OptionsFromFlags(const FlagValues& values) {
   options.pipeline.augment = {.flip = values.GetBool("random_flip"),
                               .max_shift = static_cast<int>(values.GetInt("shift_crop")),
                               .seed = options.seed};
+  options.pipeline.pad_to = values.GetInt("pad_to");
   options.prefetch_threads = static_cast<int>(values.GetInt("num_prefetch_threads"));
   options.prefetch_depth = static_cast<int>(values.GetInt("prefetch_batches"));
   options.model = values.GetString("model");

@@ -59,7 +59,8 @@ json DatasetJson(const TrainOptions& options, const RunFacts& facts) {
           {"num_classes", facts.num_classes},
           {"normalization", options.pipeline.scaling == data::Scaling::kUnit ? "unit" : "standardize"},
           {"random_flip", options.pipeline.augment.flip},
-          {"shift_crop", options.pipeline.augment.max_shift}};
+          {"shift_crop", options.pipeline.augment.max_shift},
+          {"pad_to", options.pipeline.pad_to}};
 }
 
 json EvaluationJson(const Evaluation& evaluation) {

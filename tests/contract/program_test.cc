@@ -80,6 +80,17 @@ TEST(Program, ALossThatIsNotFiniteStopsWithStepAndLayerIfTheUserChoseTheRate) {
   EXPECT_EQ(RunProgram(going_on, folder.path()).exit_code, 0);
 }
 
+// All gradients travel in one bucket: the mean of the towers' losses is behind nothing, and must come before the updates that it guards.
+TEST(Program, ALossOfSeveralTowersGuardsTheUpdatesOfASingleBucket) {
+  TemporaryFolder folder;
+  for (const char* towers : {"--num_gpus=2", "--num_gpus=3"}) {
+    const Finished run = RunProgram({"bench", "--device=cpu", "--model=trivial", "--data_name=cifar10", "--batch_size=2", towers, "--variable_update=replicated",
+                                     "--weight_decay=0", "--init_learning_rate=0.001", "--check_nan", "--num_batches=2", "--num_warmup_batches=0"},
+                                    folder.path());
+    EXPECT_EQ(run.exit_code, 0) << run.err;
+  }
+}
+
 // Runs "muster words > out", with standard error in the folder's "err".
 int StatusOfShell(const std::string& rest, const std::string& folder) {
   const std::string command = fmt::format("cd '{}' && '{}' {}", folder, testing::ProgramPath(), rest);
