@@ -37,7 +37,7 @@ class Scope {
   // Device scopes merge innermost first: parts that "device" leaves unset come from the scopes around it.
   Scope WithDevice(std::string_view device) const;
   // A device scope that is a function (tf.device(function)): it sees what the scopes inside it ask for and may change that;
-  // the scopes around it then fill the parts that it leaves unset.
+  // the scopes around it then fill the parts that it leaves unset. An empty function is WithoutDevice.
   Scope WithDeviceFunction(DeviceFunction function) const;
   // Cuts off the device scopes around this one, functions too, as tf.device(None) does.
   Scope WithoutDevice() const;

@@ -44,6 +44,7 @@ Scope Scope::WithDevice(std::string_view device) const {
 }
 
 Scope Scope::WithDeviceFunction(DeviceFunction function) const {
+  if (!function) return WithoutDevice();
   Scope inner = *this;
   inner.device_functions_ =
       std::make_shared<const DeviceLayer>(DeviceLayer{std::move(function), device_, device_functions_});
