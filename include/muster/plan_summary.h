@@ -23,6 +23,7 @@ struct PlanSummary {
   // One value that goes to one device, once per replay however many steps read it there.
   struct Transfer {
     std::string value;  // name of the node that makes it
+    int output = 0;     // which of its outputs
     TensorDesc desc;
     int64_t bytes = 0;
     std::string from, to;  // full names

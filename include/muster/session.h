@@ -26,7 +26,7 @@ struct SessionOptions {
   bool allow_soft_placement = true;
   bool log_device_placement = false;  // a line on standard error for each operation, once, when it is first placed
   Recompute recompute = Recompute::kNone;
-  int64_t host_memory_limit = 0;    // bytes that a plan may need on all CPU devices together, for kFit; 0: no limit
+  int64_t host_memory_limit = 0;    // bytes that a plan may need on CPU devices and simulated GPUs together, for kFit; 0: no limit
   std::string dump_passes_dir;      // write the graph after each pass here; empty: do not
   bool keep_partition_graphs = false;  // for Runner::PartitionGraphs
   GpuOptions gpu = {};
@@ -91,7 +91,7 @@ class Session {
 
   // Name and version of the libraries that the backends stand on: {{"oneDNN", "3.2.0"}}.
   static std::vector<std::pair<std::string, std::string>> Libraries();
-  // Compute threads of each device.
+  // Compute threads of each GPU, or of each CPU device if there are no GPUs.
   int num_threads() const;
 
   // The session's devices in the order of its device numbers: CPUs, then GPUs.

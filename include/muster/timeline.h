@@ -29,7 +29,7 @@ struct Timeline {
 };
 
 // Chrome's trace event format (chrome://tracing, ui.perfetto.dev): for each device one process with a row per stream, and a second
-// one, "planned", beside it. Timestamps are microseconds since the replay began.
+// one, "planned", beside it. Timestamps are microseconds since the replay began, with three decimals.
 std::string ChromeTrace(const Timeline& timeline);
 
 // TensorFlow's StepStats as protobuf text: one dev_stats per device and stream, as its runtime names them.

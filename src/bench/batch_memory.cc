@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "bench/strategy.h"
 #include "bench/train_graph.h"
 
 namespace muster::bench {
@@ -41,7 +42,14 @@ train::FitQuestion BatchMemory::QuestionOf(Batches which) const {
   const bool is_evaluation = params_.eval_batch_size > 0 && (params_.eval || which == Batches::kEvaluation);
   return {.flag = is_evaluation ? "eval_batch_size" : "batch_size",
           .batch_size = which == Batches::kEvaluation ? derived_.eval_batch_size_per_device : derived_.batch_size_per_device,
-          .plan = PlanWith(mode_, which)};
+          .plan = PlanWith(mode_, which),
+          .exchange_flags = ExchangeFlags()};
+}
+
+// With buckets, what is in flight at a time is as large as they are.
+const char* BatchMemory::ExchangeFlags() const {
+  const bool has_buckets = IsReplicated(params_) && own_.bucket_mb > 0 && params_.gradient_repacking == 0;
+  return has_buckets ? "--variable_update, --bucket_mb" : "--variable_update, --local_parameter_device";
 }
 
 void BatchMemory::CheckImagesFit() const {
@@ -62,7 +70,10 @@ void BatchMemory::CheckFits(const train::MemoryNeeds& needs, const StepPlans& pl
   const bool is_evaluation = plans.evaluation != nullptr && params_.eval_batch_size > 0 && own_bytes(*plans.evaluation) > own_bytes(*plans.step);
   train::FitQuestion question = QuestionOf(is_evaluation ? Batches::kEvaluation : Batches::kTraining);
   const bool can_recompute = mode_ == Recompute::kNone && !params_.forward_only && !params_.eval && !is_evaluation;
-  if (can_recompute) question.plan_recomputed = PlanWith(Recompute::kMost, Batches::kTraining);
+  if (can_recompute) {
+    question.plan_recomputed = PlanWith(Recompute::kMost, Batches::kTraining);
+    question.plan_to_fit = PlanWith(Recompute::kFit, Batches::kTraining);
+  }
   train::CheckFits(needs, question);
 }
 

@@ -26,6 +26,7 @@ class BatchMemory {
   int64_t LargestBatch() const;
 
  private:
+  const char* ExchangeFlags() const;
   SessionOptions OptionsWith(Recompute recompute) const;
   // Which batch is another one in a plan: the training's (or the only one), or that of the evaluation beside it.
   enum class Batches { kTraining, kEvaluation };

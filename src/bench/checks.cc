@@ -59,6 +59,8 @@ void CheckAmounts(const P& p) {
   at_least("num_warmup_batches", p.num_warmup_batches.value_or(0), 0);
   at_least("autotune_threshold", p.autotune_threshold.value_or(0), 0);
   at_least("display_every", p.display_every, 1);
+  at_least("agg_small_grads_max_bytes", p.agg_small_grads_max_bytes, 0);
+  at_least("agg_small_grads_max_group", p.agg_small_grads_max_group, 1);
   at_least("num_gpus", p.num_gpus, 1);
   Refuse(p.num_gpus > kMaxDevices, fmt::format("flag --num_gpus={}: must be at most {}", p.num_gpus, kMaxDevices));
   Refuse(p.gradient_repacking > kMaxPacks, fmt::format("flag --gradient_repacking={}: must be at most {}, as each pack is a tensor of its own on every device", p.gradient_repacking, kMaxPacks));

@@ -57,6 +57,8 @@ const std::vector<OwnFlag>& OwnFlagTable() {
       Flag("recompute", &OwnParams::recompute, WithoutTraining),
       Flag("simulated_gpus", &OwnParams::simulated_gpus, WithoutGpus),
       Flag("gpu_memory_limit_mb", &OwnParams::gpu_memory_limit_mb, WithoutGpus),
+      Flag("visible_device_list", &OwnParams::visible_device_list, WithoutGpus),
+      Flag("virtual_gpus_mb", &OwnParams::virtual_gpus_mb, WithoutGpus),
       Flag("gpu_delay_seed", &OwnParams::gpu_delay_seed, WithoutGpus),
       Flag("check_hazards", &OwnParams::check_hazards, WithoutGpus),
   };

@@ -29,6 +29,16 @@ void AddSimulationFlags(const std::string& group, std::vector<FlagSpec>* specs) 
                     .lower = 0,
                     .upper = 1 << 30,
                     .important = true});
+  specs->push_back({.name = "visible_device_list",
+                    .type = FlagType::kString,
+                    .default_value = std::string(),
+                    .help = "cards to use, in the order in which they are numbered, such as 1,0; empty: all",
+                    .group = group});
+  specs->push_back({.name = "virtual_gpus_mb",
+                    .type = FlagType::kString,
+                    .default_value = std::string(),
+                    .help = "split cards into devices with these limits: 512+512,1024 makes two of the first and one of the second",
+                    .group = group});
   specs->push_back({.name = "gpu_delay_seed",
                     .type = FlagType::kInteger,
                     .default_value = int64_t{0},
@@ -97,6 +107,11 @@ FlagTable OwnFlags() {
                    .lower = 0,
                    .upper = 1 << 30});
   AddSimulationFlags(group, &specs);
+  specs.push_back({.name = "allow_soft_placement",
+                   .type = FlagType::kBoolean,
+                   .default_value = true,
+                   .help = "place an operation elsewhere in its task if its device does not exist or has no kernel for it",
+                   .group = group});
   specs.push_back({.name = "dump_passes",
                    .type = FlagType::kString,
                    .help = "folder for the graph before and after each compiler pass",
@@ -132,6 +147,9 @@ OwnParams OwnParamsFromFlags(const FlagValues& values) {
   own.host_memory_limit_mb = values.GetInt("host_memory_limit_mb");
   own.simulated_gpus = values.GetInt("simulated_gpus");
   own.gpu_memory_limit_mb = values.GetInt("gpu_memory_limit_mb");
+  own.visible_device_list = values.GetString("visible_device_list");
+  own.virtual_gpus_mb = values.GetString("virtual_gpus_mb");
+  own.allow_soft_placement = values.GetBool("allow_soft_placement");
   own.gpu_delay_seed = values.GetInt("gpu_delay_seed");
   own.check_hazards = values.GetBool("check_hazards");
   own.dump_passes = values.FindString("dump_passes");

@@ -10,6 +10,7 @@
 #include "bench/strategy.h"
 #include "muster/error.h"
 #include "muster/gpu_options.h"
+#include "session/logical_gpus.h"
 
 namespace muster::bench {
 namespace {
@@ -58,15 +59,18 @@ bool IsOneOf(const std::string& name, std::initializer_list<const char*> names) 
 
 // The same for flags of the exchange.
 std::string ExchangeWithoutEffect(const BenchParams& params, const std::string& name) {
-  if (!IsOneOf(name, {"all_reduce_spec", "hierarchical_copy", "network_topology", "gradient_repacking", "variable_consistency",
+  if (!IsOneOf(name, {"local_parameter_device", "all_reduce_spec", "hierarchical_copy", "network_topology", "gradient_repacking", "variable_consistency",
                       "agg_small_grads_max_bytes", "agg_small_grads_max_group", "gpu_indices", "compact_gradient_transfer"}))
     return "";
   const std::string spec = params.all_reduce_spec.value_or("");
+  if (name == "local_parameter_device" && params.variable_update == "parameter_server")
+    return IsOnCpus(params) && params.num_gpus == 1 ? "with one device" : "";
   if (params.forward_only) return "with --forward_only";
   if (!IsReplicated(params)) return "with --variable_update=" + params.variable_update;
   if (name == "variable_consistency") return "";
   if (params.num_gpus == 1) return "with one device";
-  if (name == "hierarchical_copy" && !spec.empty()) return "with --all_reduce_spec";
+  if (name == "local_parameter_device" && params.hierarchical_copy) return "with --hierarchical_copy";
+  if (IsOneOf(name, {"hierarchical_copy", "local_parameter_device"}) && !spec.empty()) return "with --all_reduce_spec";
   if (name == "network_topology" && !params.hierarchical_copy) return "without --hierarchical_copy";
   if (name == "agg_small_grads_max_bytes" && spec.empty()) return "without --all_reduce_spec";
   if (name == "agg_small_grads_max_group" && params.agg_small_grads_max_bytes <= 0)
@@ -178,10 +182,14 @@ void CheckGpus(const BenchParams& params, const OwnParams& own) {
   const double share = params.gpu_memory_frac_for_testing;
   if (share > 1) throw InvalidArgument(fmt::format("flag --gpu_memory_frac_for_testing={}: must be at most 1", PythonFloat(share)));
   if (share > 0 && own.gpu_memory_limit_mb > 0) throw InvalidArgument("--gpu_memory_limit_mb cannot go with --gpu_memory_frac_for_testing");
-  if (params.num_gpus > own.simulated_gpus)
-    throw InvalidArgument(fmt::format("flag --num_gpus={}: there {} {} GPU{}: --simulated_gpus={}", params.num_gpus,
-                                      own.simulated_gpus == 1 ? "is" : "are", own.simulated_gpus,
-                                      own.simulated_gpus == 1 ? "" : "s", own.simulated_gpus));
+  const GpuOptions gpu = GpuOptionsOf(params, own);
+  const auto gpus = static_cast<int64_t>(LogicalGpus(gpu, gpu.simulated_gpus, gpu.card_memory_mb << 20, -1).size());
+  if (params.num_gpus <= gpus) return;
+  std::string flags = fmt::format("--simulated_gpus={}", own.simulated_gpus);
+  if (!own.visible_device_list.empty()) flags += " --visible_device_list=" + own.visible_device_list;
+  if (!own.virtual_gpus_mb.empty()) flags += " --virtual_gpus_mb=" + own.virtual_gpus_mb;
+  throw InvalidArgument(fmt::format("flag --num_gpus={}: there {} {} GPU{}: {}", params.num_gpus, gpus == 1 ? "is" : "are", gpus,
+                                    gpus == 1 ? "" : "s", flags));
 }
 
 }  // namespace

@@ -102,9 +102,11 @@ void BenchRun::Prepare(const StepRunnerFactory& factory) {
   running_ = true;
   for (const std::string& note : notes_) console_.Note(note);
   if (const std::string note = NoEffectNote(params_, own_); !note.empty()) console_.Note(note);
-  const double mib = static_cast<double>(record_.prepared.planned_peak_bytes) / (1 << 20);
-  console_.Note(fmt::format("memory plan: peak {:.1f} MiB; {} thread{}", mib, record_.prepared.num_threads,
+  const auto mib = [](int64_t bytes) { return static_cast<double>(bytes) / (1 << 20); };
+  console_.Note(fmt::format("memory plan: peak {:.1f} MiB, {:.1f} of them counted against the host's limit; {} thread{}",
+                            mib(record_.prepared.planned_peak_bytes), mib(record_.prepared.counted_bytes), record_.prepared.num_threads,
                             record_.prepared.num_threads == 1 ? "" : "s"));
+  if (!record_.prepared.memory_note.empty()) console_.Note(record_.prepared.memory_note);
   if (!record_.prepared.precision_note.empty()) console_.Note(record_.prepared.precision_note);
   if (!record_.prepared.input_note.empty()) console_.Note(record_.prepared.input_note);
   if (!record_.prepared.recompute_note.empty()) console_.Note(record_.prepared.recompute_note);

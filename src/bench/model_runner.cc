@@ -47,9 +47,9 @@ class ModelRunner final : public StepRunner {
     PreparedRun prepared;
     // What the program holds already: the graph, the plan and the machine code of its kernels.
     const ProcessMemory held = ReadProcessMemoryExactly();
-    int64_t needed = 0;  // drawing the first values may take more than a step
-    for (const train::MemoryNeed& need : needs) needed += need.bytes;
-    prepared.planned_peak_bytes = std::max(plans_.peak_bytes(), needed) + std::max<int64_t>(held.anonymous, 0) + std::max<int64_t>(held.shared, 0);
+    prepared.counted_bytes = train::HostBytes(needs);
+    prepared.planned_peak_bytes = prepared.counted_bytes + std::max<int64_t>(held.anonymous, 0) + std::max<int64_t>(held.shared, 0);
+    prepared.memory_note = train::HostLimitNote(own_.host_memory_limit_mb);
     prepared.precision_note = PrecisionNote();
     if (eval_input_ != nullptr) prepared.input_note = eval_input_->CoverageNote();
     prepared.recompute_note = train::RecomputeNote(plans_.step->stats());

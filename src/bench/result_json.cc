@@ -56,6 +56,9 @@ Json FlagsJson(const BenchParams& params, const OwnParams& own) {
   flags["host_memory_limit_mb"] = own.host_memory_limit_mb;
   flags["simulated_gpus"] = own.simulated_gpus;
   flags["gpu_memory_limit_mb"] = own.gpu_memory_limit_mb;
+  flags["visible_device_list"] = own.visible_device_list;
+  flags["virtual_gpus_mb"] = own.virtual_gpus_mb;
+  flags["allow_soft_placement"] = own.allow_soft_placement;
   flags["gpu_delay_seed"] = own.gpu_delay_seed;
   flags["check_hazards"] = own.check_hazards;
   flags["dump_passes"] = Optional(own.dump_passes);

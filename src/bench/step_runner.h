@@ -19,8 +19,10 @@ namespace muster::bench {
 // What the engine knows once the model is compiled, before the first step.
 struct PreparedRun {
   int64_t planned_peak_bytes = 0;  // plan of all devices, and what the program holds besides
+  int64_t counted_bytes = 0;       // the part of it that is compared with the host's limit: what the plans take
   int64_t num_threads = 0;         // compute threads in use, of each device
   std::vector<DeviceBytes> memory;  // what the plan needs on each device
+  std::string memory_note;         // about the limit; "": nothing to say
   std::string precision_note;      // how half precision is computed; "": on the device's own instructions
   std::string input_note;          // what to know about real images; "": nothing
   std::string recompute_note;      // what recomputation adds to each step; "": nothing

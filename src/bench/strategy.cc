@@ -2,6 +2,8 @@
 
 #include <charconv>
 
+#include "session/logical_gpus.h"
+
 namespace muster::bench {
 namespace {
 
@@ -41,6 +43,19 @@ ExchangeOptions ExchangeOf(const BenchParams& params, const OwnParams& own) {
 
 bool IsOnCpus(const BenchParams& params) { return IsCpu(params.device); }
 
+GpuOptions GpuOptionsOf(const BenchParams& params, const OwnParams& own) {
+  GpuOptions gpu;
+  gpu.simulated_gpus = static_cast<int>(own.simulated_gpus);
+  gpu.memory_limit_mb = own.gpu_memory_limit_mb;
+  gpu.per_process_gpu_memory_fraction = params.gpu_memory_frac_for_testing;
+  gpu.allow_growth = params.allow_growth.value_or(false);
+  gpu.visible_device_list = own.visible_device_list;
+  gpu.virtual_devices_mb = ParseVirtualGpus(own.virtual_gpus_mb);
+  gpu.delay_seed = static_cast<uint64_t>(own.gpu_delay_seed);
+  gpu.check_hazards = own.check_hazards;
+  return gpu;
+}
+
 SessionOptions DevicesOf(const BenchParams& params, const OwnParams& own, const Derived& derived) {
   SessionOptions options;
   const int num_devices = static_cast<int>(derived.num_devices);
@@ -48,12 +63,8 @@ SessionOptions DevicesOf(const BenchParams& params, const OwnParams& own, const 
   options.num_gpus = IsOnCpus(params) ? 0 : num_devices;
   // 0 and unset mean all cores, as in the peer on a CPU.
   options.intra_op_threads = static_cast<int>(params.num_intra_threads.value_or(0));
-  options.gpu.simulated_gpus = static_cast<int>(own.simulated_gpus);
-  options.gpu.memory_limit_mb = own.gpu_memory_limit_mb;
-  options.gpu.per_process_gpu_memory_fraction = params.gpu_memory_frac_for_testing;
-  options.gpu.allow_growth = params.allow_growth.value_or(false);
-  options.gpu.delay_seed = static_cast<uint64_t>(own.gpu_delay_seed);
-  options.gpu.check_hazards = own.check_hazards;
+  options.allow_soft_placement = own.allow_soft_placement;
+  options.gpu = GpuOptionsOf(params, own);
   return options;
 }
 

@@ -14,6 +14,9 @@ StrategyOptions StrategyOf(const BenchParams& params, const OwnParams& own, cons
 // The devices that a session needs for these towers, and the threads of each.
 SessionOptions DevicesOf(const BenchParams& params, const OwnParams& own, const Derived& derived);
 
+// The cards that the flags describe. Throws InvalidArgument if --virtual_gpus_mb is malformed.
+GpuOptions GpuOptionsOf(const BenchParams& params, const OwnParams& own);
+
 // Whether towers compute on CPUs.
 bool IsOnCpus(const BenchParams& params);
 

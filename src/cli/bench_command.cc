@@ -46,6 +46,8 @@ int BenchCommand(const std::vector<std::string>& words) {
   bench::StandardConsole console("muster bench: ");
   bench::BenchParams params = bench::ParamsFromFlags(values);
   const bench::OwnParams own = bench::OwnParamsFromFlags(values);
+  // Who brings GPUs means to compute on them.
+  if (!values.is_set("device") && own.simulated_gpus > 0) params.device = "gpu";
   bench::Surroundings surroundings{.console = console, .words = batch_is_largest ? words : values.words()};
   if (batch_is_largest) {
     params.batch_size = bench::LargestBatchSize(params, own);

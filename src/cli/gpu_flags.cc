@@ -1,35 +1,9 @@
 #include "cli/gpu_flags.h"
 
-#include <charconv>
-#include <string_view>
-
-#include <fmt/format.h>
-
 #include "bench/later.h"
-#include "muster/error.h"
+#include "session/logical_gpus.h"
 
 namespace muster::cli {
-namespace {
-
-// "512+512,1024": cards separated by commas, the limits of a card's devices by plus signs.
-std::vector<std::vector<int64_t>> VirtualDevices(const std::string& text) {
-  std::vector<std::vector<int64_t>> cards;
-  if (text.empty()) return cards;
-  cards.emplace_back();
-  for (const char* at = text.data(), *const end = at + text.size();;) {
-    int64_t limit = 0;
-    const auto [next, error] = std::from_chars(at, end, limit);
-    if (error != std::errc{} || (next != end && *next != '+' && *next != ','))
-      throw InvalidArgument(fmt::format("--virtual_gpus_mb={}: at character {} there must be a number of MiB; 512+512,1024 splits card 0 in two and "
-                                        "gives card 1 one device", text, at - text.data() + 1));
-    cards.back().push_back(limit);
-    if (next == end) return cards;
-    if (*next == ',') cards.emplace_back();
-    at = next + 1;
-  }
-}
-
-}  // namespace
 
 FlagTable GpuFlags() {
   return FlagTable({
@@ -67,7 +41,7 @@ GpuOptions GpuOptionsOf(const FlagValues& values) {
   options.per_process_gpu_memory_fraction = values.GetFloat("per_process_gpu_memory_fraction");
   options.allow_growth = values.GetBool("allow_growth");
   options.visible_device_list = values.GetString("visible_device_list");
-  options.virtual_devices_mb = VirtualDevices(values.GetString("virtual_gpus_mb"));
+  options.virtual_devices_mb = ParseVirtualGpus(values.GetString("virtual_gpus_mb"));
   return options;
 }
 

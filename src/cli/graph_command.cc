@@ -15,12 +15,19 @@
 #include "muster/error.h"
 #include "muster/graph_export.h"
 #include "muster/session.h"
+#include "session/logical_gpus.h"
 
 namespace muster::cli {
 namespace {
 
 const char kUsage[] =
     "muster graph [flags]: a model's graph as a table of layers, as text, for Graphviz or for TensorBoard\n";
+
+// Who brings GPUs means to compute on them.
+std::string DeviceOf(const FlagValues& values) {
+  const bool has_gpus = values.FindInt("simulated_gpus").value_or(0) > 0;
+  return has_gpus && !values.is_set("device") ? "/device:GPU:0" : values.GetString("device");
+}
 
 GraphRequest RequestFromFlags(const FlagValues& values) {
   GraphRequest request;
@@ -30,7 +37,7 @@ GraphRequest RequestFromFlags(const FlagValues& values) {
   request.data_format = values.GetString("data_format") == "NCHW" ? DataFormat::kNCHW : DataFormat::kNHWC;
   request.training = values.GetBool("training");
   request.optimizer = values.GetString("optimizer");
-  request.device = values.GetString("device");
+  request.device = DeviceOf(values);
   request.num_towers = static_cast<int>(values.FindInt("num_gpus").value_or(0));
   request.variable_update = values.GetString("variable_update");
   request.parameters_on_cpu = values.GetString("local_parameter_device") == "cpu";
@@ -41,14 +48,28 @@ GraphRequest RequestFromFlags(const FlagValues& values) {
 
 // The devices asked for, or as many as the towers need.
 SessionOptions SessionFromFlags(const FlagValues& values) {
-  const bool on_cpu = DeviceName::Parse(values.GetString("device")).type == "CPU";
+  const bool on_cpu = DeviceName::Parse(DeviceOf(values)).type == "CPU";
   const int64_t towers = values.FindInt("num_gpus").value_or(0);
   SessionOptions options;
   options.num_cpu_devices =
       static_cast<int>(values.FindInt("num_cpu_devices").value_or(on_cpu ? std::max<int64_t>(1, towers) : 1));
   options.gpu.simulated_gpus = static_cast<int>(values.FindInt("simulated_gpus").value_or(on_cpu ? 0 : towers));
+  options.gpu.visible_device_list = values.GetString("visible_device_list");
+  options.gpu.virtual_devices_mb = ParseVirtualGpus(values.GetString("virtual_gpus_mb"));
   options.allow_soft_placement = values.GetBool("allow_soft_placement");
   return options;
+}
+
+// Soft placement would put two towers on one device, and nobody would see why nothing is gained.
+void CheckTowersHaveDevices(const Session& session, const FlagValues& values) {
+  const int64_t towers = values.FindInt("num_gpus").value_or(0);
+  const std::string type = DeviceName::Parse(DeviceOf(values)).type.value_or("");
+  const std::vector<DeviceInfo> devices = session.Devices();
+  const auto there = std::count_if(devices.begin(), devices.end(), [&](const DeviceInfo& d) { return DeviceName::Parse(d.name).type == type; });
+  if (towers <= there) return;
+  const bool one = there == 1, cpu = type == "CPU";
+  throw InvalidArgument(fmt::format("--num_gpus={}: there {} {} {}{} ({})", towers, one ? "is" : "are", there, cpu ? "CPU device" : "GPU", one ? "" : "s",
+                                    cpu ? "--num_cpu_devices" : "--simulated_gpus, --visible_device_list, --virtual_gpus_mb"));
 }
 
 // Operations whose device does not exist, or that it cannot run: nothing moves without a word.
@@ -84,6 +105,7 @@ std::string Render(const FlagValues& values, const ModelGraph& model) {
   const bool json = values.GetBool("json");
   if (values.GetBool("partitions") || values.GetBool("log_device_placement") || values.GetBool("placed")) {
     Session session(&model.graph, SessionFromFlags(values));
+    CheckTowersHaveDevices(session, values);
     NoteMoved(session);
     if (values.GetBool("partitions")) return Partitions(session, model, json);
     if (values.GetBool("log_device_placement")) return Placement(session);

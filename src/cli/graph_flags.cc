@@ -138,6 +138,12 @@ FlagTable PlacementFlags() {
        .help = "simulated GPUs to place on; default: as --num_gpus and --device=gpu say, else 0",
        .lower = 0,
        .upper = 1024},
+      {.name = "visible_device_list",
+       .default_value = std::string(),
+       .help = "cards to use, in the order in which they are numbered, such as 1,0; empty: all"},
+      {.name = "virtual_gpus_mb",
+       .default_value = std::string(),
+       .help = "split cards into devices with these limits: 512+512,1024 makes two of the first and one of the second"},
       {.name = "allow_soft_placement",
        .type = FlagType::kBoolean,
        .default_value = true,
@@ -183,7 +189,7 @@ void CheckGraphFlags(const FlagValues& values) {
     throw InvalidArgument("--partitions and --log_device_placement exclude each other");
   if (on_devices && values.is_set("format"))
     throw InvalidArgument(fmt::format("--format={} has no effect with --partitions or --log_device_placement", format));
-  for (const char* flag : {"num_cpu_devices", "simulated_gpus", "allow_soft_placement"})
+  for (const char* flag : {"num_cpu_devices", "simulated_gpus", "visible_device_list", "virtual_gpus_mb", "allow_soft_placement"})
     if (values.is_set(flag) && !on_devices && !values.GetBool("placed"))
       throw InvalidArgument(
           fmt::format("--{} has no effect without --partitions, --log_device_placement or --placed", flag));

@@ -19,6 +19,9 @@ const DeviceBytes* BytesOf(const PlanStats& stats, const std::string& device) {
   return nullptr;
 }
 
+// As TensorFlow names an output: "bn" is the first, "bn:1" the second.
+std::string ValueName(const PlanSummary::Transfer& t) { return t.output == 0 ? t.value : fmt::format("{}:{}", t.value, t.output); }
+
 // "/device:GPU:0" where all partitions are in one task; otherwise the whole name.
 class Names {
  public:
@@ -85,7 +88,7 @@ std::string TransferTable(const PlanSummary& plan, const Names& name) {
   std::string text = fmt::format("{:>8}  {:<52} {:<24} {:>12}  {}\n", "transfer", "value", "", "bytes", "from -> to");
   for (size_t i = 0; i < plan.transfers.size(); ++i) {
     const PlanSummary::Transfer& t = plan.transfers[i];
-    text += fmt::format("{:>8}  {:<52} {:<24} {:>12}  {} -> {}\n", i, t.value, ValueText(t.desc), t.bytes, name(t.from),
+    text += fmt::format("{:>8}  {:<52} {:<24} {:>12}  {} -> {}\n", i, ValueName(t), ValueText(t.desc), t.bytes, name(t.from),
                         name(t.to));
   }
   return text;
@@ -122,7 +125,7 @@ nlohmann::json PartitionJson(const PlanSummary& plan, const PlanStats& stats) {
   }
   for (const PlanSummary::Transfer& t : plan.transfers) {
     const auto dims = t.desc.shape.dims();
-    transfers.push_back({{"value", t.value},
+    transfers.push_back({{"value", ValueName(t)},
                          {"dtype", DTypeName(t.desc.dtype)},
                          {"shape", std::vector<int64_t>(dims.begin(), dims.end())},
                          {"bytes", t.bytes},

@@ -185,6 +185,7 @@ int Run(TrainOptions options) {
   if (Load(options, files, &loaded, &facts)) {
     console->Write(Opening(options, facts));
     if (const std::string note = train::RecomputeNote(loaded.step->train_stats()); !note.empty()) console->Write(note + "\n");
+    if (const std::string note = train::HostLimitNote(options.host_memory_limit_mb); !note.empty()) console->Write(note + "\n");
     if (!loaded.restored.empty()) console->Write(fmt::format("Going on from {} ({} steps done)\n", loaded.restored, loaded.step->step()));
     result = Train(options, loaded, *console, clock);
   }

@@ -13,7 +13,7 @@ namespace {
 
 constexpr int kAttempts = 4;
 
-// Memory that one limit holds for: a device of its own, or all CPU devices together.
+// Memory that one limit holds for: one device's, or all that is the host's.
 struct Pool {
   std::vector<int> devices;
   int64_t limit = 0;
@@ -28,8 +28,8 @@ std::vector<Pool> Pools(const CompileRequest& request) {
   Pool host{{}, request.host_memory_limit};
   for (int d = 0; d < static_cast<int>(request.devices.size()); ++d) {
     const CompileDevice& device = request.devices[static_cast<size_t>(d)];
-    if (device.name.type == "CPU") host.devices.push_back(d);
-    else if (device.memory_limit > 0) pools.push_back({{d}, device.memory_limit});
+    if (device.uses_host_memory) host.devices.push_back(d);
+    if (device.memory_limit > 0) pools.push_back({{d}, device.memory_limit});
   }
   if (host.limit > 0) pools.push_back(std::move(host));
   return pools;
@@ -54,8 +54,8 @@ int64_t Overrun(const Plan& plan, const std::vector<Pool>& pools) {
   return overrun;
 }
 
-// How large each device's arena may be; recomputation changes nothing else. CPU devices get shares of what is left, in
-// proportion to what they need.
+// How large each device's arena may be; recomputation changes nothing else. Devices that share memory get shares of what is
+// left, in proportion to what they need.
 std::map<int, int64_t> ArenaLimits(const Plan& plan, const std::vector<Pool>& pools) {
   std::map<int, int64_t> limits;
   for (const Pool& pool : pools) {
@@ -67,8 +67,11 @@ std::map<int, int64_t> ArenaLimits(const Plan& plan, const std::vector<Pool>& po
     }
     if (needed <= left || needed == 0) continue;
     for (int device : pool.devices)
-      if (const int64_t bytes = BytesOf(plan, device).arena_bytes; bytes > 0)
-        limits[device] = static_cast<int64_t>(std::max(left, 0.0) / needed * static_cast<double>(bytes));
+      if (const int64_t bytes = BytesOf(plan, device).arena_bytes; bytes > 0) {
+        const auto share = static_cast<int64_t>(std::max(left, 0.0) / needed * static_cast<double>(bytes));
+        const auto [limit, is_first] = limits.emplace(device, share);
+        if (!is_first) limit->second = std::min(limit->second, share);
+      }
   }
   return limits;
 }

@@ -65,7 +65,7 @@ class Partitioner {
     if (graph_.node(value.node).kind == OpKind::kConst) return copy = ConstantOn(to, value, reader);
     const int channel = static_cast<int>(channels_.size());
     const std::string name = fmt::format("edge_{}_{}", channel, graph_.node(value.node).name);
-    channels_.push_back({name, graph_.desc(value), graph_.device(value.node), to});
+    channels_.push_back({name, value.index, graph_.desc(value), graph_.device(value.node), to});
     const NodeId send = graph_.Add(OpKind::k_Send, name + "/send", {value}, ChannelAttrs{channel, {}}, value.node, false);
     for (NodeId control : after)
       graph_.AddControlInput(send, graph_.device(control) == graph_.device(send) ? control : Received(Token(control), send).node);

@@ -16,7 +16,8 @@ struct CompileDevice {
   const KernelTable* kernels = nullptr;
   DeviceCaps caps;
   bool is_asynchronous = false;  // has streams that run behind its driver's back
-  int64_t memory_limit = 0;  // bytes for variables and plan, of a device with memory of its own; 0: none
+  int64_t memory_limit = 0;  // bytes for variables and plan, of a device with a limit of its own; 0: none
+  bool uses_host_memory = true;  // counts against the host's limit (too)
 };
 
 // What to compile and for which devices.
@@ -31,7 +32,7 @@ struct CompileRequest {
   bool allow_soft_placement = true;
   DeviceName own_task;  // what a device without a job means; empty: any task, the first by name (TensorFlow)
   Recompute recompute = Recompute::kNone;
-  int64_t host_memory_limit = 0;  // bytes of all CPU devices together; 0: none
+  int64_t host_memory_limit = 0;  // bytes of all devices on the host together; 0: none
   std::string dump_passes_dir;
   bool keep_graphs = false;  // the plan keeps each partition's graph
 };

@@ -31,7 +31,7 @@ BfcAllocator::BfcAllocator(std::unique_ptr<SubAllocator> source, BfcOptions opti
 
 BfcAllocator::~BfcAllocator() {
   MutexLock lock(mutex_);
-  for (const bfc::Region& region : regions_.list()) source_->Free(region.data(), region.size());
+  for (const bfc::Region& region : regions_.list()) source_->Free(region.data(), region.capacity());
 }
 
 void* BfcAllocator::Allocate(size_t bytes) {

@@ -23,6 +23,9 @@ struct BfcOptions {
   // Take regions as needed, each at least twice as large as the one before, from min(2 MiB, limit) on; otherwise the whole
   // limit is one region, taken by the first allocation.
   bool allow_growth = true;
+  // With growth: one region that grows in place, by as much, where the sub-allocator can do that. Then whatever fits one region of the
+  // whole limit fits here too; between several regions, ends that are too small for a request are lost to it.
+  bool grow_in_place = false;
   // Split a chunk whatever remains, so that bytes in use are the sum of the rounded requests: for few large allocations that must
   // be foretold exactly. TensorFlow's rule below is better against fragmentation by many small ones.
   bool split_exactly = false;
@@ -88,6 +91,10 @@ class BfcAllocator final : public Allocator {
 
   // Adds a region that can hold "rounded" bytes; false if limit or source forbid.
   bool Extend(size_t rounded) MUSTER_REQUIRES(mutex_);
+  bool ExtendInPlace(size_t rounded) MUSTER_REQUIRES(mutex_);
+  // The first region that is to grow in place, still without bytes; false if the source has none.
+  bool ReserveRegion() MUSTER_REQUIRES(mutex_);
+  bfc::Handle LastChunkOf(const bfc::Region& region) const MUSTER_REQUIRES(mutex_);
   char* TakeFromSource(size_t wanted, size_t least, size_t* taken) MUSTER_REQUIRES(mutex_);
   bool ReleaseFreeRegions(size_t rounded) MUSTER_REQUIRES(mutex_);
 
@@ -109,6 +116,7 @@ class BfcAllocator final : public Allocator {
   bfc::Bins bins_ MUSTER_GUARDED_BY(mutex_);
   bfc::Regions regions_ MUSTER_GUARDED_BY(mutex_);
   size_t next_region_size_ MUSTER_GUARDED_BY(mutex_);
+  bool grows_in_place_ MUSTER_GUARDED_BY(mutex_) = false;  // the source could reserve
   bool has_backed_off_ MUSTER_GUARDED_BY(mutex_) = false;
   int64_t next_allocation_id_ MUSTER_GUARDED_BY(mutex_) = 1;
   int64_t requested_in_use_ MUSTER_GUARDED_BY(mutex_) = 0;

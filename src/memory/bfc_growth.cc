@@ -7,6 +7,8 @@
 namespace muster {
 
 bool BfcAllocator::Extend(size_t rounded) {
+  if (options_.allow_growth && options_.grow_in_place && regions_.list().empty()) grows_in_place_ = ReserveRegion();
+  if (grows_in_place_) return ExtendInPlace(rounded);
   const size_t available = (options_.memory_limit - regions_.total_bytes()) / bfc::kUnit * bfc::kUnit;
   if (rounded > available) return false;
 
@@ -22,7 +24,7 @@ bool BfcAllocator::Extend(size_t rounded) {
   if (!doubled_for_this_request) next_region_size_ *= 2;
 
   try {
-    bfc::Region& region = regions_.Add(data, taken);
+    bfc::Region& region = regions_.Add(data, taken, taken);
     const bfc::Handle handle = chunks_.New();
     chunks_[handle].data = data;
     chunks_[handle].size = taken;
@@ -36,6 +38,54 @@ bool BfcAllocator::Extend(size_t rounded) {
   }
   stats_.bytes_reserved = static_cast<int64_t>(regions_.total_bytes());
   return true;
+}
+
+bool BfcAllocator::ReserveRegion() {
+  const size_t most = options_.memory_limit / bfc::kUnit * bfc::kUnit;
+  auto* data = static_cast<char*>(source_->Reserve(most));
+  if (data == nullptr) return false;
+  try {
+    regions_.Add(data, 0, most);
+    return true;
+  } catch (const std::bad_alloc&) {
+    source_->Free(data, most);
+    return false;
+  }
+}
+
+bool BfcAllocator::ExtendInPlace(size_t rounded) {
+  bfc::Region& region = regions_.last();
+  const size_t available = region.capacity() - region.size();
+  const bfc::Handle last = LastChunkOf(region);
+  const bool has_free_end = last != bfc::kNoChunk && !chunks_[last].in_use();
+  const size_t needed = rounded - (has_free_end ? chunks_[last].size : 0);
+  if (needed > available) return false;
+  size_t more = std::min(std::max(needed, next_region_size_ / bfc::kUnit * bfc::kUnit), available);
+  if (!source_->Grow(region.data(), region.size(), more)) {
+    more = needed;
+    if (!source_->Grow(region.data(), region.size(), more)) return false;
+  }
+  next_region_size_ *= 2;
+  char* const start = region.end();
+  const bfc::Handle handle = chunks_.New();
+  regions_.Grow(region, more);
+  bfc::Chunk& chunk = chunks_[handle];
+  chunk.data = start;
+  chunk.size = more;
+  chunk.previous = last;
+  if (last != bfc::kNoChunk) chunks_[last].next = handle;
+  region.Set(start, handle);
+  const bfc::Handle merged = MergeWithNeighbours(handle);
+  bins_.Insert(chunks_[merged], merged);
+  stats_.bytes_reserved = static_cast<int64_t>(regions_.total_bytes());
+  return true;
+}
+
+bfc::Handle BfcAllocator::LastChunkOf(const bfc::Region& region) const {
+  if (region.size() == 0) return bfc::kNoChunk;
+  bfc::Handle last = region.Get(region.data());
+  while (chunks_[last].next != bfc::kNoChunk) last = chunks_[last].next;
+  return last;
 }
 
 char* BfcAllocator::TakeFromSource(size_t wanted, size_t least, size_t* taken) {
@@ -58,6 +108,7 @@ bool BfcAllocator::ReleaseFreeRegions(size_t rounded) {
   std::vector<bfc::Handle> whole;
   size_t bytes = 0;
   for (const bfc::Region& region : regions_.list()) {
+    if (region.size() < region.capacity()) continue;  // can still grow
     const bfc::Handle handle = region.Get(region.data());
     if (chunks_[handle].in_use() || chunks_[handle].size != region.size()) continue;
     whole.push_back(handle);

@@ -7,17 +7,23 @@
 
 namespace muster::bfc {
 
-Region::Region(char* data, size_t size)
-    : data_(data), size_(size), handles_(static_cast<Handle*>(std::calloc(size / kUnit, sizeof(Handle)))) {
+Region::Region(char* data, size_t size, size_t capacity)
+    : data_(data), size_(size), capacity_(capacity), handles_(static_cast<Handle*>(std::calloc(capacity / kUnit, sizeof(Handle)))) {
   if (handles_ == nullptr) throw std::bad_alloc();
 }
 
-Region& Regions::Add(char* data, size_t size) {
+Region& Regions::Add(char* data, size_t size, size_t capacity) {
   const auto place = std::lower_bound(list_.begin(), list_.end(), data,
                                       [](const Region& region, const char* start) { return region.data() < start; });
-  const auto added = list_.insert(place, Region(data, size));
+  const auto added = list_.insert(place, Region(data, size, capacity));
   total_bytes_ += size;
   return *added;
+}
+
+void Regions::Grow(Region& region, size_t more) {
+  MUSTER_CHECK(region.size_ + more <= region.capacity_);
+  region.size_ += more;
+  total_bytes_ += more;
 }
 
 void Regions::Remove(const char* data) {

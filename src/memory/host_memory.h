@@ -28,6 +28,9 @@ class HostMemory final : public SubAllocator {
 
   void* Alloc(size_t bytes) override;
   void Free(void* data, size_t bytes) override;
+  // Address space; pages are there when they are touched, so that Grow only has to agree.
+  void* Reserve(size_t most) override { return Alloc(most); }
+  bool Grow(void* /*data*/, size_t /*bytes*/, size_t /*more*/) override { return true; }
   HostMemoryStats Stats() const;
 
  private:

@@ -73,6 +73,7 @@ struct Partition {
 // plan's one global order. The copy's event is among the sending step's signals; readers have it among their waits.
 struct ChannelSpec {
   std::string name;
+  int output = 0;        // of the node that makes the value
   TensorDesc desc;
   int from = 0, to = 0;  // partitions
   Place place;           // on the receiver; nothing else lies there

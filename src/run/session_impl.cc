@@ -108,7 +108,7 @@ CompileRequest SessionImpl::RequestFor(const Wanted& wanted) {
   request.targets = wanted.targets;
   for (const LocalDevice& d : devices_) {
     const int64_t limit = d.device->name().type == "CPU" ? 0 : d.device->allocator()->Stats().bytes_limit;
-    request.devices.push_back({d.device->name(), d.kernels, d.caps, d.device->is_asynchronous(), limit});
+    request.devices.push_back({d.device->name(), d.kernels, d.caps, d.device->is_asynchronous(), limit, d.uses_host_memory});
   }
   request.variables = &table_;
   request.own_task = devices_[0].device->name().Task();
@@ -220,7 +220,7 @@ std::vector<DeviceInfo> SessionImpl::Devices() const {
   std::vector<DeviceInfo> infos;
   for (const LocalDevice& d : devices_) {
     const AllocatorStats stats = d.device->allocator()->Stats();
-    infos.push_back({d.device->name().ToString(), d.physical_id, d.description, stats.bytes_limit, stats.bytes_in_use, stats.peak_bytes_in_use});
+    infos.push_back({d.device->name().ToString(), d.physical_id, d.uses_host_memory, d.description, stats.bytes_limit, stats.bytes_in_use, stats.peak_bytes_in_use});
   }
   return infos;
 }

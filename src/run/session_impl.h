@@ -21,6 +21,7 @@ struct LocalDevice {
   DeviceCaps caps;
   std::string description;  // for listings
   int physical_id = -1;     // the card of a GPU
+  bool uses_host_memory = true;  // CPUs and simulated GPUs
   // Called by each thread that is going to drive the device: binds it to the device's cores, if it has any of its own.
   std::function<void()> adopt_thread;
 };
@@ -38,7 +39,7 @@ class SessionImpl {
   void WriteVariable(Output ref, const Tensor& value);
   int64_t step() const;
   void set_step(int64_t step);
-  int num_threads() const { return devices_[0].caps.threads; }
+  int num_threads() const { return devices_.back().caps.threads; }
   std::vector<DeviceInfo> Devices() const;
   std::vector<std::string> DevicePlacement();
   std::vector<SoftPlacement> SoftPlacements();

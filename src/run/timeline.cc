@@ -13,6 +13,10 @@ using Json = nlohmann::ordered_json;
 
 int64_t Micros(double seconds) { return static_cast<int64_t>(seconds * 1e6 + 0.5); }
 
+// Whole nanoseconds: both ends of a span are rounded, so that what follows another in a row never overlaps it.
+int64_t Nanos(double seconds) { return static_cast<int64_t>(seconds * 1e9 + 0.5); }
+double MicrosOf(int64_t nanos) { return static_cast<double>(nanos) / 1e3; }
+
 // A number for each device and each of its streams, in order of appearance.
 class Rows {
  public:
@@ -32,13 +36,14 @@ Json NameOf(const char* what, int pid, int tid, const std::string& name) {
 }
 
 Json Event(const TimelineSpan& span, int pid, int tid, double start, double seconds) {
+  const int64_t from = Nanos(start), to = Nanos(start + seconds);
   return {{"ph", "X"},
           {"cat", "Op"},
           {"name", span.op},
           {"pid", pid},
           {"tid", tid},
-          {"ts", Micros(start)},
-          {"dur", std::max<int64_t>(Micros(seconds), 1)},
+          {"ts", MicrosOf(from)},
+          {"dur", MicrosOf(to - from)},
           {"args", {{"name", span.name}, {"op", span.op}, {"output", span.output}, {"float_ops", span.float_ops}, {"bytes", span.bytes}}}};
 }
 

@@ -83,14 +83,19 @@ DeviceCaps CapsFor(const SessionOptions& options, int devices) {
   return {options.backend == "reference" ? 1 : ThreadsPerDevice(options, devices)};
 }
 
+// Says once for each kind of device that there are more of them than cores.
+void WarnOfSharedCores(const char* kind, int devices, size_t cores, std::atomic<bool>* has_warned) {
+  if (static_cast<size_t>(devices) > cores && !has_warned->exchange(true))
+    fmt::print(stderr, "warning: {} {} share {} core{}; they will slow each other down\n", devices, kind, cores, cores == 1 ? "" : "s");
+}
+
 // Several CPU devices get cores of their own, unless the user wants more threads than those have: then nothing is bound.
 std::vector<HardwareThreads> CoresOfCpus(const SessionOptions& options) {
   const std::vector<HardwareThreads> anywhere(static_cast<size_t>(options.num_cpu_devices));
   if (options.num_cpu_devices == 1) return anywhere;
   const std::vector<HardwareThreads> cores = UsableCores();
   static std::atomic<bool> has_warned{false};
-  if (static_cast<size_t>(options.num_cpu_devices) > cores.size() && !has_warned.exchange(true))
-    fmt::print(stderr, "warning: {} CPU devices share {} cores; they will slow each other down\n", options.num_cpu_devices, cores.size());
+  WarnOfSharedCores("CPU devices", options.num_cpu_devices, cores.size(), &has_warned);
   std::vector<HardwareThreads> dealt = DealCores(cores, options.num_cpu_devices);
   const auto threads = static_cast<size_t>(CapsFor(options, options.num_cpu_devices).threads);
   for (const HardwareThreads& own : dealt)
@@ -128,6 +133,8 @@ std::vector<LogicalGpu> WantedGpus(const SessionOptions& options) {
 
 void AddSimulatedGpus(const SessionOptions& options, const std::vector<LogicalGpu>& gpus, const SimSettings& settings,
                       std::vector<LocalDevice>* devices) {
+  static std::atomic<bool> has_warned{false};
+  if (gpus.size() > 1) WarnOfSharedCores("simulated GPUs", static_cast<int>(gpus.size()), UsableCores().size(), &has_warned);
   for (size_t i = 0; i < gpus.size(); ++i) {
     LocalDevice local;
     local.device = std::make_unique<SimGpu>(LocalName("GPU", static_cast<int>(i)), gpus[i].memory_limit, options.gpu.allow_growth, settings);

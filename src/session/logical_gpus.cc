@@ -69,11 +69,15 @@ void CheckVirtualDevices(const GpuOptions& options, const std::vector<int>& card
   if (lists.size() > cards.size())
     throw InvalidArgument(fmt::format("virtual devices are given for {} cards, but {} are visible", lists.size(), cards.size()));
   for (size_t c = 0; c < lists.size(); ++c) {
-    int64_t left = card_memory / kMiB;
+    const int64_t card_mb = card_memory / kMiB;
+    int64_t left = card_mb;
+    const auto refuse = [&](const std::string& why) {
+      throw InvalidArgument(fmt::format("virtual devices of card {} with {} MiB: {}", cards[c], fmt::join(lists[c], "+"), why));
+    };
     for (int64_t limit : lists[c]) {
-      if (limit < 1 || limit > left)
-        throw InvalidArgument(fmt::format("virtual devices of card {} with {} MiB: one of {} MiB does not fit the card's {} MiB", cards[c],
-                                          fmt::join(lists[c], "+"), limit, card_memory / kMiB));
+      if (limit < 1) refuse(fmt::format("one of {} MiB is none; each needs at least 1", limit));
+      if (limit > card_mb) refuse(fmt::format("one of {} MiB does not fit the card's {} MiB", limit, card_mb));
+      if (limit > left) refuse(fmt::format("together they do not fit the card's {} MiB", card_mb));
       left -= limit;
     }
   }
@@ -86,6 +90,23 @@ std::string Listing(const std::vector<LogicalGpu>& gpus) {
 }
 
 }  // namespace
+
+std::vector<std::vector<int64_t>> ParseVirtualGpus(const std::string& text) {
+  std::vector<std::vector<int64_t>> cards;
+  if (text.empty()) return cards;
+  cards.emplace_back();
+  for (const char* at = text.data(), *const end = at + text.size();;) {
+    int64_t limit = 0;
+    const auto [next, error] = std::from_chars(at, end, limit);
+    if (error != std::errc{} || (next != end && *next != '+' && *next != ','))
+      throw InvalidArgument(fmt::format("--virtual_gpus_mb={}: at character {} there must be a number of MiB; 512+512,1024 splits card 0 in two and "
+                                        "gives card 1 one device", text, at - text.data() + 1));
+    cards.back().push_back(limit);
+    if (next == end) return cards;
+    if (*next == ',') cards.emplace_back();
+    at = next + 1;
+  }
+}
 
 std::vector<LogicalGpu> LogicalGpus(const GpuOptions& options, int num_cards, int64_t card_memory, int num_gpus) {
   const std::vector<int> cards = VisibleCards(options.visible_device_list, num_cards);

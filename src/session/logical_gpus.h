@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "muster/gpu_options.h"
@@ -12,6 +13,10 @@ struct LogicalGpu {
   int card = 0;
   int64_t memory_limit = 0;  // bytes
 };
+
+// The value of --virtual_gpus_mb, "512+512,1024": cards separated by commas, the limits of a card's devices by plus signs. Throws
+// InvalidArgument naming the character that is wrong.
+std::vector<std::vector<int64_t>> ParseVirtualGpus(const std::string& text);
 
 // Which devices the options make of cards that each have "card_memory" bytes: visible cards in the order of the list, split
 // ones in pieces. "num_gpus" says how many of them are wanted, -1 all. Throws InvalidArgument as gpu_options.h says, and if more are

@@ -79,7 +79,10 @@ void GraphTrainStep::CheckMemory(const TrainOptions& options, const TrainingData
   FitQuestion question{.flag = is_evaluation ? "eval_batch_size" : "batch_size",
                        .batch_size = options.*size,
                        .plan = PlanFor(options, data, size, ModeOf(options))};
-  if (!is_evaluation && !options.recompute) question.plan_recomputed = PlanFor(options, data, size, Recompute::kMost);
+  if (!is_evaluation && !options.recompute) {
+    question.plan_recomputed = PlanFor(options, data, size, Recompute::kMost);
+    question.plan_to_fit = PlanFor(options, data, size, Recompute::kFit);
+  }
   CheckFits(Needs(), question);
 }
 

@@ -26,8 +26,6 @@ std::string ShortName(const std::string& device) {
   return at == std::string::npos ? device : device.substr(at);
 }
 
-bool IsOnHost(const DeviceInfo& device) { return device.physical_id < 0; }
-
 // A batch and what it needs.
 struct Point {
   int64_t batch = 0;
@@ -43,8 +41,14 @@ int64_t Crossing(const Point& at, const Point* other) {
     if (other != nullptr)
       per_image = (bytes - static_cast<double>(other->needs[i].bytes)) / static_cast<double>(at.batch - other->batch);
     if (per_image > 0) reach = std::min(reach, static_cast<double>(at.batch) + left / per_image);
+    else if (left < 0) reach = 0;  // fewer images do not help
   }
   return static_cast<int64_t>(std::max(reach, 0.0));
+}
+
+int64_t FreeForPlans() {
+  constexpr int64_t kForOtherThings = int64_t{64} << 20;
+  return std::max<int64_t>(1, ReadSystemMemory().free() - kForOtherThings);
 }
 
 // The need that is furthest above its limit, in proportion.
@@ -54,12 +58,30 @@ const MemoryNeed& Tightest(const MemoryNeeds& needs) {
   });
 }
 
-// The batch that would fit with recomputation, told from two plans.
+// A batch that fits with recomputation, told from two plans and then tried; 0 if none above "fits" was found.
 int64_t EstimateRecomputed(const FitQuestion& question, int64_t fits) {
-  const int64_t small = std::max<int64_t>(1, fits);
-  if (small == question.batch_size) return 0;
-  const Point low{small, question.plan_recomputed(small)}, high{question.batch_size, question.plan_recomputed(question.batch_size)};
-  return Crossing(low, &high);
+  constexpr int kTries = 5;
+  const PlanMemory& plan = question.plan_to_fit != nullptr ? question.plan_to_fit : question.plan_recomputed;
+  const int64_t small = std::max<int64_t>(1, fits), wanted = question.batch_size;
+  int64_t guess = wanted;
+  if (const Point high{wanted, question.plan_recomputed(wanted)}; small < wanted && !Fits(high.needs)) {
+    const Point low{small, question.plan_recomputed(small)};
+    guess = std::min(Crossing(low, &high), wanted - 1);
+  }
+  for (int i = 0; i < kTries && guess > fits; ++i, guess -= std::max<int64_t>(1, guess / 20))
+    if (Fits(plan(guess))) return guess;
+  return 0;
+}
+
+// What fits without recomputation, and with it.
+std::string WhatFits(const FitQuestion& question, int64_t fits) {
+  std::string text = fits > 0 ? fmt::format("--{}={} fits", question.flag, fits) : "not even a batch of one image fits";
+  if (question.plan_recomputed == nullptr || question.first_batch != 0) return text;
+  const int64_t more = EstimateRecomputed(question, fits);
+  if (more == 0) return text;
+  const bool is_all = more == question.batch_size;
+  if (fits == 0) return text + (is_all ? "; with --recompute=auto this one does" : fmt::format("; with --recompute=auto about {} do", more));
+  return text + (is_all ? ", and so does this one with --recompute=auto" : fmt::format(", with --recompute=auto about {}", more));
 }
 
 std::string Advice(const MemoryNeeds& needs, const FitQuestion& question) {
@@ -69,13 +91,9 @@ std::string Advice(const MemoryNeeds& needs, const FitQuestion& question) {
   };
   const int64_t first = question.first_batch > 0 ? question.first_batch : question.batch_size;
   const int64_t fits = LargestBatch(first, question.batch_size, plan);
-  std::string text = fits > 0 ? fmt::format("--{}={} fits", question.flag, fits) : "not even a batch of one image fits";
-  if (question.plan_recomputed != nullptr && question.first_batch == 0)
-    if (const int64_t more = EstimateRecomputed(question, fits); more > fits)
-      text += more >= question.batch_size ? ", and so does this one with --recompute=auto"
-                                          : fmt::format(", with --recompute=auto about {}", more);
+  std::string text = WhatFits(question, fits);
   if (tightest.exchange_bytes > tightest.bytes / 50)
-    text += fmt::format("; {} of it are exchange buffers (--variable_update, --bucket_mb)", Gibibytes(tightest.exchange_bytes));
+    text += fmt::format("; {} of it are exchange buffers ({})", Gibibytes(tightest.exchange_bytes), question.exchange_flags);
   return text;
 }
 
@@ -90,24 +108,40 @@ bool HasRoomForFirstValues(const Graph& graph, const PlanStats& plan) {
   });
 }
 
-}  // namespace
-
-MemoryNeeds NeedsOf(const std::vector<const PlanStats*>& plans, const std::vector<DeviceInfo>& devices, int64_t host_limit) {
+// The needs of each device with a limit of its own, then the host's of the others alone.
+MemoryNeeds SeparateNeeds(const std::vector<const PlanStats*>& plans, const std::vector<DeviceInfo>& devices, int64_t host_limit) {
   MemoryNeeds needs;
   MemoryNeed host{.where = "the host", .limit = host_limit};
   for (size_t d = 0; d < devices.size(); ++d) {
-    const bool has_own_memory = !IsOnHost(devices[d]) && devices[d].memory_limit > 0;
-    MemoryNeed own{.where = ShortName(devices[d].name), .limit = devices[d].memory_limit};
-    MemoryNeed& need = has_own_memory ? own : host;
+    const bool has_own_limit = devices[d].physical_id >= 0 && devices[d].memory_limit > 0;
+    MemoryNeed own{.where = ShortName(devices[d].name), .limit = devices[d].memory_limit, .is_on_host = devices[d].uses_host_memory};
+    MemoryNeed& need = has_own_limit ? own : host;
     for (const PlanStats* plan : plans) {
       const DeviceBytes& bytes = plan->devices[d];
       need.bytes += bytes.peak_bytes - (plan == plans[0] ? 0 : bytes.variable_bytes);
       need.exchange_bytes += bytes.channel_bytes;
     }
-    if (has_own_memory) needs.push_back(std::move(own));
+    if (has_own_limit) needs.push_back(std::move(own));
   }
   if (host_limit > 0) needs.push_back(std::move(host));
   return needs;
+}
+
+// Simulated cards keep every page that they once used, so that each counts with its own peak.
+MemoryNeeds WithCardsOnHost(MemoryNeeds needs, int64_t host_limit) {
+  if (host_limit == 0) return needs;
+  for (size_t i = 0; i + 1 < needs.size(); ++i) {
+    if (!needs[i].is_on_host) continue;
+    needs.back().bytes += needs[i].bytes;
+    needs.back().exchange_bytes += needs[i].exchange_bytes;
+  }
+  return needs;
+}
+
+}  // namespace
+
+MemoryNeeds NeedsOf(const std::vector<const PlanStats*>& plans, const std::vector<DeviceInfo>& devices, int64_t host_limit) {
+  return WithCardsOnHost(SeparateNeeds(plans, devices, host_limit), host_limit);
 }
 
 MemoryNeeds NeedsOf(const PlanStats& stats, const std::vector<DeviceInfo>& devices, int64_t host_limit) {
@@ -122,17 +156,19 @@ MemoryNeeds Larger(MemoryNeeds a, const MemoryNeeds& b) {
 
 MemoryNeeds NeedsOf(Session& session, const Graph& graph, const std::vector<const PlanStats*>& plans, int64_t host_limit) {
   const std::vector<DeviceInfo> devices = session.Devices();
-  MemoryNeeds needs = NeedsOf(plans, devices, host_limit);
-  if (HasRoomForFirstValues(graph, *plans[0])) return needs;
+  MemoryNeeds needs = SeparateNeeds(plans, devices, host_limit);
+  if (HasRoomForFirstValues(graph, *plans[0])) return WithCardsOnHost(std::move(needs), host_limit);
   std::vector<NodeId> initializers;
   for (const VariableInfo& variable : graph.variables()) initializers.push_back(variable.initializer);
   const auto first_values = session.Prepare({}, {}, initializers);
-  return Larger(std::move(needs), NeedsOf(first_values->stats(), devices, host_limit));
+  return WithCardsOnHost(Larger(std::move(needs), SeparateNeeds({&first_values->stats()}, devices, host_limit)), host_limit);
 }
 
 bool Fits(const MemoryNeeds& needs) {
   return std::all_of(needs.begin(), needs.end(), [](const MemoryNeed& need) { return need.bytes <= need.limit; });
 }
+
+int64_t HostBytes(const MemoryNeeds& needs) { return needs.back().bytes; }
 
 int64_t LargestBatch(int64_t start, int64_t most, const PlanMemory& plan) {
   int64_t fits = 0, too_large = most + 1;
@@ -163,9 +199,14 @@ std::string RecomputeNote(const PlanStats& stats) {
 }
 
 int64_t HostMemoryLimit(int64_t limit_mb) {
-  constexpr int64_t kForOtherThings = int64_t{64} << 20;
-  const int64_t free = std::max<int64_t>(0, ReadSystemMemory().free() - kForOtherThings);
+  const int64_t free = FreeForPlans();
   return limit_mb > 0 ? std::min(free, limit_mb << 20) : free;
+}
+
+std::string HostLimitNote(int64_t limit_mb) {
+  const int64_t free = FreeForPlans();
+  if (limit_mb <= 0 || free >= limit_mb << 20) return "";
+  return fmt::format("--host_memory_limit_mb={} is more than the {} that are free: these are the limit", limit_mb, Gibibytes(free));
 }
 
 }  // namespace muster::train

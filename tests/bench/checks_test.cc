@@ -39,6 +39,9 @@ INSTANTIATE_TEST_SUITE_P(AmountsThatMeanNothing, Refused,
                                            Case{{"--max_ckpts_to_keep=-1"}, "flag --max_ckpts_to_keep=-1: must be at least 0"},
                                            Case{{"--eval_interval_secs=-1"}, "flag --eval_interval_secs=-1: must be at least 0"},
                                            Case{{"--stop_at_top_1_accuracy=2"}, "flag --stop_at_top_1_accuracy=2.0: must be 0 to 1"},
+                                           Case{{"--agg_small_grads_max_bytes=-5"}, "flag --agg_small_grads_max_bytes=-5: must be at least 0"},
+                                           Case{{"--agg_small_grads_max_group=0"}, "flag --agg_small_grads_max_group=0: must be at least 1"},
+                                           Case{{"--agg_small_grads_max_group=-3"}, "flag --agg_small_grads_max_group=-3: must be at least 1"},
                                            Case{{"--summary_verbosity=7"}, "flag --summary_verbosity=7: must be 0 to 3"},
                                            Case{{"--use_fp16", "--fp16_loss_scale=0"}, "flag --fp16_loss_scale=0.0: must be greater than 0"}));
 
@@ -209,6 +212,14 @@ TEST(NoEffectNote, NamesFlagsThatTheRestOfTheRequestLeavesWithoutEffect) {
   EXPECT_EQ(note({"--save_model_steps=5", "--save_summaries_steps=2", "--train_dir=t"}), "without effect: --save_summaries_steps (without --summary_verbosity)");
   EXPECT_EQ(note({"--forward_only", "--train_dir=/nowhere"}), "without effect: --train_dir (there is no checkpoint in it: weights are first values)");
   EXPECT_EQ(note({"--train_dir=/nowhere"}), "");
+  const std::string place = "--local_parameter_device=cpu", two = "--num_gpus=2", replicated = "--variable_update=replicated";
+  EXPECT_EQ(note({place, two}), "");
+  EXPECT_EQ(note({place, two, replicated}), "");
+  EXPECT_EQ(note({place, two, "--forward_only"}), "");
+  EXPECT_EQ(note({place, two, "--variable_update=independent"}), "without effect: --local_parameter_device (with --variable_update=independent)");
+  EXPECT_EQ(note({place, two, replicated, "--all_reduce_spec=xring"}), "without effect: --local_parameter_device (with --all_reduce_spec)");
+  EXPECT_EQ(note({place, two, replicated, "--hierarchical_copy"}), "without effect: --local_parameter_device (with --hierarchical_copy)");
+  EXPECT_EQ(note({place, two, replicated, "--forward_only"}), "without effect: --local_parameter_device (with --forward_only)");
 }
 
 TEST(NoEffectNote, NamesMustersOwnFlagsToo) {
@@ -218,6 +229,8 @@ TEST(NoEffectNote, NamesMustersOwnFlagsToo) {
   };
   EXPECT_EQ(note({"--device=cpu", "--simulated_gpus=2", "--gpu_memory_limit_mb=64", "--gpu_delay_seed=3", "--check_hazards"}),
             "without effect: --simulated_gpus (on a CPU), --gpu_memory_limit_mb (on a CPU), --gpu_delay_seed (on a CPU), --check_hazards (on a CPU)");
+  EXPECT_EQ(note({"--device=cpu", "--visible_device_list=0", "--virtual_gpus_mb=9"}),
+            "without effect: --visible_device_list (on a CPU), --virtual_gpus_mb (on a CPU)");
   EXPECT_EQ(note({"--device=gpu", "--simulated_gpus=2", "--gpu_memory_limit_mb=64", "--gpu_delay_seed=3", "--check_hazards"}), "");
   EXPECT_EQ(note({"--bucket_mb=1", "--gradient_combine=sum", "--batch_norm_statistics=mean"}),
             "without effect: --gradient_combine (with one device), --bucket_mb (with one device), --batch_norm_statistics (with one device)");

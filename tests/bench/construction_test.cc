@@ -8,7 +8,10 @@
 #include <set>
 
 #include "bench/checks.h"
+#include "bench/later.h"
+#include "bench/param_table.h"
 #include "bench/train_graph.h"
+#include "muster/graph_export.h"
 #include "tests/testing/golden.h"
 
 namespace muster::bench {
@@ -28,6 +31,11 @@ BenchParams ParamsOf(const std::string& model, const std::string& dataset) {
 std::unique_ptr<TrainGraph> Build(const BenchParams& params) {
   CheckParams(params);
   return BuildTrainGraph(params, {}, Derive(params), params.batch_size);
+}
+
+void SetFlag(BenchParams* params, const std::string& name, const std::string& value) {
+  for (const ParamField& field : BenchParamTable().fields())
+    if (field.spec.name == name) SetParam(*params, field, ParseFlagValue(field.spec, value));
 }
 
 std::string DeviceOf(const Graph& graph, const VariableInfo& variable) {
@@ -79,8 +87,10 @@ void ExpectSharedVariables(BenchParams params) {
 }
 
 void ExpectCopies(BenchParams params) {
-  for (const char* mode : {"replicated", "independent"}) {
+  for (const auto& [mode, spec] : {std::pair("replicated", ""), std::pair("independent", ""), std::pair("distributed_all_reduce", "psgpu#2"),
+                                   std::pair("collective_all_reduce", "collective")}) {
     params.variable_update = mode;
+    params.all_reduce_spec = spec;
     const auto by_device = ModelVariables(*Build(params)->graph);
     ASSERT_EQ(by_device.size(), 2u) << mode;
     EXPECT_GT(by_device.at("/device:GPU:0").size(), 1u);
@@ -102,6 +112,39 @@ TEST(Construction, VariablesOfTwoTowersLiveWhereTheModeSays) {
 TEST(SlowConstruction, VariablesOfEveryModelLiveWhereTheModeSays) {
   for (const Model& model : Models())
     if (model.dataset != "mnist") ExpectModel(model.name, model.dataset);
+}
+
+// Weights in half precision; batch norm, the loss scale and the global step never are.
+void ExpectHalfVariables(BenchParams params) {
+  params.use_fp16 = params.fp16_vars = true;
+  params.fp16_enable_auto_loss_scale = params.variable_update == "parameter_server" || params.variable_update == "replicated";
+  const auto built = Build(params);
+  const Graph& graph = *built->graph;
+  int halves = 0;
+  for (const VariableInfo& variable : graph.variables()) {
+    const std::string& name = variable.name;
+    const bool is_normal = name.find("batchnorm") != std::string::npos;
+    if (name == "loss_scale") {
+      EXPECT_EQ(DeviceOf(graph, variable), "/device:CPU:0");
+    }
+    if (name[0] != 'v') continue;
+    EXPECT_EQ(graph.dtype(variable.ref), is_normal ? DType::kFloat32 : DType::kFloat16) << name;
+    halves += is_normal ? 0 : 1;
+  }
+  EXPECT_GT(halves, 0);
+  EXPECT_NE(graph.Find("loss_scale"), kNoNode);
+}
+
+TEST(Construction, HalfPrecisionVariablesAreThoseOfWeightsInEveryMode) {
+  for (const char* model : {"resnet20", "alexnet"})
+    for (const auto& [mode, spec] : {std::pair("parameter_server", ""), std::pair("replicated", ""), std::pair("independent", ""),
+                                     std::pair("distributed_all_reduce", "psgpu#2"), std::pair("collective_all_reduce", "collective")}) {
+      SCOPED_TRACE(std::string(model) + " in " + mode);
+      BenchParams params = ParamsOf(model, "cifar10");
+      params.variable_update = mode;
+      params.all_reduce_spec = spec;
+      ExpectHalfVariables(params);
+    }
 }
 
 // The powers of beta belong to the scope "append_apply_gradient_ops" in the peer's files.
@@ -137,6 +180,39 @@ TEST(GoldenConstruction, CheckpointsKeepThePeersVariables) {
     }
     EXPECT_EQ(ours, expected);
   }
+}
+
+// The graph of a request, as a number.
+uint64_t GraphOf(const BenchParams& params) { return GraphFingerprint(*Build(params)->graph); }
+
+// Whether a flag is in the note of those without effect.
+bool IsSaidToBeWithoutEffect(const BenchParams& params, const std::string& flag) {
+  return NoEffectNote(params).find("--" + flag + " (") != std::string::npos;
+}
+
+TEST(Construction, AFlagOfTheExchangeThatIsSaidToBeWithoutEffectChangesNoGraph) {
+  const std::vector<std::pair<std::string, std::string>> flags = {
+      {"variable_consistency", "relaxed"},   {"local_parameter_device", "cpu"},    {"gradient_repacking", "2"},        {"all_reduce_spec", "xring"},
+      {"agg_small_grads_max_bytes", "1000"}, {"agg_small_grads_max_group", "3"},   {"gpu_indices", "1,0"},             {"compact_gradient_transfer", "false"},
+      {"hierarchical_copy", "true"}};
+  int quiet = 0;
+  for (const char* mode : {"parameter_server", "replicated", "independent"})
+    for (const auto& setting : {std::pair("forward_only", "false"), std::pair("forward_only", "true"), std::pair("hierarchical_copy", "true"),
+                                std::pair("all_reduce_spec", "psgpu")}) {
+      BenchParams base = ParamsOf("trivial", "cifar10");
+      base.variable_update = mode;
+      base.gradient_repacking = 0;
+      SetFlag(&base, setting.first, setting.second);
+      const uint64_t wanted = GraphOf(base);
+      for (const auto& [name, value] : flags) {
+        BenchParams changed = base;
+        SetFlag(&changed, name, value);
+        if (!IsSaidToBeWithoutEffect(changed, name)) continue;
+        ++quiet;
+        EXPECT_EQ(GraphOf(changed), wanted) << name << " in " << mode << ", " << setting.first << "=" << setting.second;
+      }
+    }
+  EXPECT_GT(quiet, 50);
 }
 
 }  // namespace

@@ -50,7 +50,7 @@ class FakeRunner : public StepRunner {
     if (fake_.cancel_preparing) throw Error(Code::kCancelled, "interrupted");
     ++fake_.prepared;
     fake_.now += 1;
-    return {.planned_peak_bytes = 3 << 20, .num_threads = 2, .libraries = {{"oneDNN", "3.2.0"}}};
+    return {.planned_peak_bytes = 3 << 20, .counted_bytes = 2 << 20, .num_threads = 2, .libraries = {{"oneDNN", "3.2.0"}}};
   }
 
   int64_t Resume() override { return fake_.resumed; }

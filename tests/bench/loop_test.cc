@@ -28,7 +28,7 @@ TEST_F(LoopTest, PrintsWhatThePeerPrints) {
 TEST_F(LoopTest, ThePlannedPeakIsShownBeforeTheFirstStep) {
   RunIt();
   ASSERT_FALSE(console_.notes.empty());
-  EXPECT_EQ(console_.notes.back(), "memory plan: peak 3.0 MiB; 2 threads");
+  EXPECT_EQ(console_.notes.back(), "memory plan: peak 3.0 MiB, 2.0 of them counted against the host's limit; 2 threads");
 }
 
 TEST_F(LoopTest, WarmUpStepsTrainAndAdvanceTheGlobalStep) {

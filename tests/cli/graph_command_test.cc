@@ -1,4 +1,5 @@
 #include <filesystem>
+#include <set>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -175,6 +176,37 @@ TEST(GraphCommand, BadRequestsAreOneLine) {
   EXPECT_THAT(ErrorOf({"--device=/job:x/tusk:1"}), HasSubstr("cannot read \"tusk:1\""));
   EXPECT_THROW(GraphCommand({"--output=/nonexistent/folder/x.pb"}), Error);
   EXPECT_THROW(GraphCommand({"resnet50"}), Error);
+}
+
+TEST(GraphCommand, MoreTowersThanDevicesAreRefused) {
+  const std::vector<std::string> towers = {"--model=lenet", "--training", "--num_gpus=3", "--partitions"};
+  const auto with = [&](std::vector<std::string> words) {
+    words.insert(words.begin(), towers.begin(), towers.end());
+    return ErrorOf(words);
+  };
+  EXPECT_EQ(with({"--device=gpu", "--simulated_gpus=2"}), "--num_gpus=3: there are 2 GPUs (--simulated_gpus, --visible_device_list, --virtual_gpus_mb)");
+  EXPECT_EQ(with({"--device=cpu", "--num_cpu_devices=1"}), "--num_gpus=3: there is 1 CPU device (--num_cpu_devices)");
+  EXPECT_EQ(with({"--simulated_gpus=2", "--visible_device_list=1"}), "--num_gpus=3: there is 1 GPU (--simulated_gpus, --visible_device_list, --virtual_gpus_mb)");
+}
+
+TEST(GraphCommand, TowersGoToTheDevicesOfASplitCard) {
+  const std::string text = Output({"--model=lenet", "--training", "--num_gpus=3", "--partitions", "--simulated_gpus=2", "--virtual_gpus_mb=512+512"});
+  EXPECT_THAT(text, HasSubstr("/device:GPU:2: "));
+  EXPECT_THAT(ErrorOf({"--model=lenet", "--virtual_gpus_mb=512"}), HasSubstr("--virtual_gpus_mb has no effect without --partitions"));
+}
+
+// The mean and the variance of one batch norm are two values.
+TEST(GraphCommand, AnOutputOfATransferHasItsNumber) {
+  const auto json = nlohmann::json::parse(Output({"--model=resnet20", "--data_name=cifar10", "--batch_size=2", "--training", "--num_gpus=2", "--device=gpu",
+                                                  "--local_parameter_device=cpu", "--partitions", "--json"}));
+  std::set<std::string> sent;
+  bool has_numbered = false;
+  for (const auto& transfer : json["transfers"]) {
+    const std::string value = transfer["value"];
+    EXPECT_TRUE(sent.insert(value + " to " + transfer["to"].get<std::string>()).second) << value;
+    has_numbered |= value.ends_with(":1") || value.ends_with(":2");
+  }
+  EXPECT_TRUE(has_numbered);
 }
 
 }  // namespace

@@ -29,6 +29,16 @@ TEST(Program, BenchWithoutDeviceSaysThatItTakesTheCpu) {
   EXPECT_NE(run.out.find("\nData format: NCHW\n"), std::string::npos) << "the peer refuses this, Muster converts";
 }
 
+TEST(Program, BenchWithSimulatedGpusTakesThem) {
+  TemporaryFolder folder;
+  const Finished run = RunProgram({"bench", "--model=lenet", "--simulated_gpus=2", "--num_gpus=2", "--gpu_memory_limit_mb=128", "--batch_size=auto", "--allow_growth",
+                                   "--num_batches=2", "--num_warmup_batches=1"}, folder.path());
+  EXPECT_EQ(run.exit_code, 0) << run.err;
+  EXPECT_EQ(run.err.find("taking the CPU"), std::string::npos) << run.err;
+  EXPECT_NE(run.err.find("--batch_size=auto is "), std::string::npos) << run.err;
+  EXPECT_NE(run.out.find("\nDevices:     ['/gpu:0', '/gpu:1']\n"), std::string::npos) << run.out;
+}
+
 TEST(Program, CtrlCEndsWithTheTotalSoFar) {
   TemporaryFolder folder;
   bool sent = false;

@@ -206,6 +206,46 @@ TEST(BfcGrowth, FreeRegionsAreTradedForAFittingOneOnlyIfAsked) {
   }
 }
 
+// What a plan needs must fit the limit, whatever was allocated and freed before.
+TEST(BfcGrowth, InPlaceWhatIsFreeUnderTheLimitIsOnePiece) {
+  Rig rig(size_t{64} << 20);
+  rig.log->can_reserve = true;
+  BfcAllocator allocator(std::make_unique<FakeSource>(rig.log), {.memory_limit = size_t{64} << 20, .allow_growth = true, .grow_in_place = true});
+  void* variables = allocator.Allocate(3 * kMiB);
+  allocator.Free(allocator.Allocate(20 * kMiB));  // a plan that came and went
+  void* step = allocator.Allocate(61 * kMiB);
+  EXPECT_EQ(allocator.DetailedStats().regions, 1);
+  EXPECT_EQ(allocator.Stats().bytes_reserved, 64 * int64_t{kMiB});
+  allocator.CheckConsistency();
+  EXPECT_EQ(allocator.TryAllocate(256), nullptr);
+  allocator.Free(step);
+  allocator.Free(variables);
+  allocator.CheckConsistency();
+}
+
+TEST(BfcGrowth, InPlaceItTakesTwoMiBThenAtLeastDoubles) {
+  Rig rig(size_t{64} << 20);
+  rig.log->can_reserve = true;
+  BfcAllocator allocator(std::make_unique<FakeSource>(rig.log), {.memory_limit = size_t{64} << 20, .allow_growth = true, .grow_in_place = true});
+  std::vector<void*> all;
+  for (int i = 0; i < 7; ++i) all.push_back(allocator.Allocate(kMiB));
+  EXPECT_EQ(rig.log->grown, (std::vector<size_t>{2 << 20, 4 << 20, 8 << 20}));
+  EXPECT_NE(allocator.Dump().find("in 1 regions"), std::string::npos);
+  for (void* data : all) allocator.Free(data);
+}
+
+TEST(BfcGrowth, InPlaceASourceWithoutTheMemoryForMoreGivesWhatIsNeeded) {
+  Rig rig(size_t{64} << 20);
+  rig.log->can_reserve = true;
+  rig.log->fail = [](size_t bytes) { return bytes > kMiB; };
+  BfcAllocator allocator(std::make_unique<FakeSource>(rig.log), {.memory_limit = size_t{64} << 20, .allow_growth = true, .grow_in_place = true});
+  void* data = allocator.Allocate(kMiB);
+  EXPECT_EQ(rig.log->grown, std::vector<size_t>{kMiB});
+  EXPECT_THROW(allocator.Allocate(3 * kMiB), OutOfMemory);
+  allocator.CheckConsistency();
+  allocator.Free(data);
+}
+
 TEST(BfcAllocator, GivesAllRegionsBackAtItsEnd) {
   std::shared_ptr<SourceLog> log;
   {

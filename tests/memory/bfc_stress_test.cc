@@ -56,6 +56,7 @@ struct Mode {
   bool allow_growth;
   bool release_free_regions;
   int failing_percent;  // of the source's answers
+  bool grow_in_place = false;
 };
 
 class BfcStress : public ::testing::TestWithParam<Mode> {};
@@ -66,8 +67,9 @@ TEST_P(BfcStress, RandomAllocationsNeverOverlapAndTheStructureStaysConsistent) {
   auto log = std::make_shared<SourceLog>();
   std::mt19937_64 faults(1);
   log->fail = [&](size_t) { return static_cast<int>(faults() % 100) < mode.failing_percent; };
+  log->can_reserve = mode.grow_in_place;
   BfcAllocator allocator(std::make_unique<FakeSource>(log),
-                         {.memory_limit = size_t{24} << 20, .allow_growth = mode.allow_growth,
+                         {.memory_limit = size_t{24} << 20, .allow_growth = mode.allow_growth, .grow_in_place = mode.grow_in_place,
                           .release_free_regions = mode.release_free_regions});
   Live live;
   int refused = 0;
@@ -95,7 +97,8 @@ TEST_P(BfcStress, RandomAllocationsNeverOverlapAndTheStructureStaysConsistent) {
 
 INSTANTIATE_TEST_SUITE_P(Modes, BfcStress,
                          ::testing::Values(Mode{true, false, 0}, Mode{false, false, 0}, Mode{true, true, 0},
-                                           Mode{true, true, 60}));
+                                           Mode{true, true, 60}, Mode{true, false, 0, true},
+                                           Mode{true, true, 60, true}));
 
 TEST(BfcStress, FourThreadsShareOneAllocator) {
   BfcAllocator allocator(std::make_unique<HostMemory>(), {.memory_limit = size_t{16} << 20});

@@ -18,6 +18,8 @@ struct SourceLog {
   std::vector<size_t> given;        // sizes of those that succeeded
   std::map<void*, size_t> live;
   bool wrong_free = false;          // an address or size that was not given
+  bool can_reserve = false;         // whether regions can grow in place
+  std::vector<size_t> grown;        // by how much
   std::function<bool(size_t)> fail = [](size_t) { return false; };  // by size: whether to refuse
 };
 
@@ -34,6 +36,21 @@ class FakeSource final : public SubAllocator {
     log_->given.push_back(bytes);
     log_->live[data] = bytes;
     return data;
+  }
+
+  void* Reserve(size_t most) override {
+    const std::lock_guard<std::mutex> lock(log_->mutex);
+    if (!log_->can_reserve) return nullptr;
+    void* data = std::aligned_alloc(256, most);
+    log_->live[data] = most;
+    return data;
+  }
+
+  bool Grow(void* data, size_t bytes, size_t more) override {
+    const std::lock_guard<std::mutex> lock(log_->mutex);
+    if (log_->fail(more) || bytes + more > log_->live.at(data)) return false;
+    log_->grown.push_back(more);
+    return true;
   }
 
   void Free(void* data, size_t bytes) override {

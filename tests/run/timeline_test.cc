@@ -1,5 +1,7 @@
 #include "muster/timeline.h"
 
+#include <cmath>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -46,9 +48,23 @@ TEST(ChromeTrace, HasARowForEachStreamAndAPlannedOneBesideIt) {
   EXPECT_EQ(EventsOf(trace, "/device:GPU:1 Compute", "compute").size(), 1u);
 }
 
-TEST(ChromeTrace, AnEventIsNeverShorterThanItCanBeSeen) {
-  const auto trace = nlohmann::json::parse(ChromeTrace(TwoStreams()));
-  EXPECT_EQ(EventsOf(trace, "/device:GPU:1 Compute", "compute")[0]["dur"], 1);
+TEST(ChromeTrace, NeighboursInARowDoNotOverlapHoweverShortTheyAre) {
+  Timeline timeline;
+  double at = 0.0001234567;
+  for (int i = 0; i < 200; ++i) {
+    const double seconds = 1e-8 * (1 + i % 7) + 1.0 / 3 * 1e-9;
+    timeline.spans.push_back({.name = "a", .op = "Add", .device = "/device:GPU:0", .stream = "compute", .start = at, .seconds = seconds,
+                              .planned_start = at, .planned_seconds = seconds});
+    at += seconds;
+  }
+  const auto trace = nlohmann::json::parse(ChromeTrace(timeline));
+  for (const auto& [process, row] : {std::pair("/device:GPU:0 Compute", "compute"), std::pair("/device:GPU:0 planned", "compute (planned)")}) {
+    const auto events = EventsOf(trace, process, row);
+    ASSERT_EQ(events.size(), 200u);
+    EXPECT_EQ(events[0]["ts"], 123.457);
+    const auto nanos = [](const nlohmann::json& micros) { return std::llround(micros.get<double>() * 1e3); };
+    for (size_t i = 1; i < events.size(); ++i) EXPECT_EQ(nanos(events[i - 1]["ts"]) + nanos(events[i - 1]["dur"]), nanos(events[i]["ts"])) << i;
+  }
 }
 
 TEST(StepStats, NamesStreamsAsTheRuntimeDoes) {

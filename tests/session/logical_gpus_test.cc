@@ -58,7 +58,9 @@ TEST(LogicalGpus, BadOptionsGetOneLineThatSaysWhatExists) {
   EXPECT_EQ(ErrorOf({.per_process_gpu_memory_fraction = 0.5, .virtual_devices_mb = {{10}}}),
             "virtual devices have limits of their own: per_process_gpu_memory_fraction and gpu_memory_limit_mb must not be given with them");
   EXPECT_EQ(ErrorOf({.virtual_devices_mb = {{600, 500}}}),
-            "virtual devices of card 0 with 600+500 MiB: one of 500 MiB does not fit the card's 1000 MiB");
+            "virtual devices of card 0 with 600+500 MiB: together they do not fit the card's 1000 MiB");
+  EXPECT_EQ(ErrorOf({.virtual_devices_mb = {{10}, {1200}}}), "virtual devices of card 1 with 1200 MiB: one of 1200 MiB does not fit the card's 1000 MiB");
+  EXPECT_EQ(ErrorOf({.virtual_devices_mb = {{10, 0}}}), "virtual devices of card 0 with 10+0 MiB: one of 0 MiB is none; each needs at least 1");
   EXPECT_EQ(ErrorOf({.virtual_devices_mb = {{1}, {1}, {1}}}), "virtual devices are given for 3 cards, but 2 are visible");
   EXPECT_EQ(ErrorOf({}, 3), "num_gpus is 3, but there are only 2: /device:GPU:0 (card 0), /device:GPU:1 (card 1)");
 }

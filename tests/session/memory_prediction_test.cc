@@ -18,6 +18,7 @@ struct Row {
   const char* dataset;
   int64_t batch;
   Recompute recompute = Recompute::kNone;
+  bool allow_growth = false;
 };
 
 const DeviceBytes& BytesOf(const PlanStats& stats, const std::string& type) {
@@ -39,7 +40,7 @@ void ExpectPredictionHolds(const Row& row, const std::string& type) {
   const Tower tower = BuildTrainingTower(root, model, images, labels, {});
   const NodeId step = BuildTrainStep(root, tower, *MomentumOptimizer(0.01, 0.9), GlobalStep(root));
   SessionOptions options{.recompute = row.recompute};
-  if (type == "GPU") options.gpu = {.simulated_gpus = 1, .card_memory_mb = 16384};
+  if (type == "GPU") options.gpu = {.simulated_gpus = 1, .card_memory_mb = 16384, .allow_growth = row.allow_growth};
 
   const int64_t host_before = HostBytes();
   Session session(&graph, options);
@@ -76,6 +77,13 @@ constexpr Row kSmall[] = {{"lenet", "mnist", 1},
 
 TEST(MemoryPrediction, HoldsForSmallModelsOnTheHost) {
   for (const Row& row : kSmall) ExpectPredictionHolds(row, "CPU");
+}
+
+TEST(MemoryPrediction, HoldsForSmallModelsOnASimulatedGpuThatGrows) {
+  for (Row row : kSmall) {
+    row.allow_growth = true;
+    ExpectPredictionHolds(row, "GPU");
+  }
 }
 
 TEST(MemoryPrediction, HoldsForSmallModelsOnASimulatedGpu) {

@@ -89,8 +89,32 @@ TEST(MemoryFit, ARefusalSaysWhatRecomputationWouldGain) {
   const Linear linear{1000, 10, 2005}, recomputed{1000, 5, 2005};
   FitQuestion question{.batch_size = 400, .plan = std::ref(linear), .plan_recomputed = std::ref(recomputed)};
   EXPECT_NE(MessageOf(linear(400), question).find("--batch_size=100 fits, with --recompute=auto about 201"), std::string::npos);
+  int64_t tried = 0;  // a promise is one that was tried
+  question.plan_to_fit = [&](int64_t batch) { return tried = batch, recomputed(batch); };
+  MessageOf(linear(400), question);
+  EXPECT_EQ(tried, 201);
   question.batch_size = 150;
   EXPECT_NE(MessageOf(linear(150), question).find("and so does this one with --recompute=auto"), std::string::npos);
+}
+
+TEST(MemoryFit, WhatDoesNotShrinkWithTheBatchIsNeverPromised) {
+  // The host lacks memory whatever the batch is; only the card's need depends on it.
+  const PlanMemory plan = [](int64_t batch) {
+    return MemoryNeeds{{"/device:GPU:0", batch * kMiB, 100 * kMiB}, {"the host", 3 * kMiB, 1 * kMiB}};
+  };
+  for (int64_t batch : {1, 4, 400}) {
+    const std::string message = MessageOf(plan(batch), {.batch_size = batch, .plan = plan, .plan_recomputed = plan});
+    EXPECT_NE(message.find("; not even a batch of one image fits"), std::string::npos) << message;
+    EXPECT_EQ(message.find("recompute"), std::string::npos) << message;
+  }
+}
+
+TEST(MemoryFit, RecomputationAloneCanMakeImagesFit) {
+  const PlanMemory plan = [](int64_t batch) { return MemoryNeeds{{"the host", (120 + batch) * kMiB, 100 * kMiB}}; };
+  const PlanMemory recomputed = [](int64_t batch) { return MemoryNeeds{{"the host", (80 + batch) * kMiB, 100 * kMiB}}; };
+  const auto message = [&](int64_t batch) { return MessageOf(plan(batch), {.batch_size = batch, .plan = plan, .plan_recomputed = recomputed}); };
+  EXPECT_NE(message(1).find("; not even a batch of one image fits; with --recompute=auto this one does"), std::string::npos) << message(1);
+  EXPECT_NE(message(50).find("; not even a batch of one image fits; with --recompute=auto about 20 do"), std::string::npos) << message(50);
 }
 
 TEST(MemoryFit, ARefusalNamesExchangeBuffers) {
@@ -112,7 +136,7 @@ TEST(MemoryFit, CpuDevicesShareTheHostAndPlansShareVariables) {
                      {.device = "/device:CPU:1", .variable_bytes = 10, .peak_bytes = 40},
                      {.device = "/device:GPU:0", .variable_bytes = 7, .channel_bytes = 3, .peak_bytes = 17}};
   const std::vector<DeviceInfo> devices{{.name = "/device:CPU:0"}, {.name = "/device:CPU:1"},
-                                        {.name = "/job:localhost/replica:0/task:0/device:GPU:0", .physical_id = 0, .memory_limit = 1000}};
+                                        {.name = "/job:localhost/replica:0/task:0/device:GPU:0", .physical_id = 0, .uses_host_memory = false, .memory_limit = 1000}};
   const MemoryNeeds needs = NeedsOf({&train, &evaluate}, devices, 500);
   ASSERT_EQ(needs.size(), 2u);
   EXPECT_EQ(needs[0].where, "/device:GPU:0");
@@ -121,6 +145,23 @@ TEST(MemoryFit, CpuDevicesShareTheHostAndPlansShareVariables) {
   EXPECT_EQ(needs[1].where, "the host");
   EXPECT_EQ(needs[1].bytes, 150 + 40 + 50 + 30);
   EXPECT_EQ(needs[1].limit, 500);
+}
+
+TEST(MemoryFit, ASimulatedCardCountsAgainstItsOwnLimitAndTheHosts) {
+  PlanStats plan;
+  plan.devices = {{.device = "/device:CPU:0", .peak_bytes = 150},
+                  {.device = "/device:GPU:0", .channel_bytes = 3, .peak_bytes = 300},
+                  {.device = "/device:GPU:1", .channel_bytes = 4, .peak_bytes = 400}};
+  const std::vector<DeviceInfo> devices{{.name = "/device:CPU:0"},
+                                        {.name = "/device:GPU:0", .physical_id = 0, .memory_limit = 1000},
+                                        {.name = "/device:GPU:1", .physical_id = 1, .memory_limit = 1000}};
+  const MemoryNeeds needs = NeedsOf(plan, devices, 800);
+  ASSERT_EQ(needs.size(), 3u);
+  EXPECT_EQ(needs[1].bytes, 400);
+  EXPECT_EQ(needs[2].bytes, 850);
+  EXPECT_EQ(needs[2].exchange_bytes, 7);
+  EXPECT_EQ(HostBytes(needs), 850);
+  EXPECT_FALSE(Fits(needs));
 }
 
 }  // namespace

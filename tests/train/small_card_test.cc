@@ -16,6 +16,7 @@ struct Card {
   const char* model;
   const char* dataset;
   int64_t limit_mb;
+  bool allow_growth = false;
 };
 
 // A model's training step on one simulated GPU that checks the order of accesses.
@@ -31,7 +32,7 @@ class OnCard {
     const Tower tower = BuildTrainingTower(root, model, images, labels, {});
     const NodeId step = BuildTrainStep(root, tower, *MomentumOptimizer(0.01, 0.9), GlobalStep(root));
     SessionOptions options{.recompute = recompute};
-    options.gpu = {.simulated_gpus = 1, .memory_limit_mb = card.limit_mb, .delay_seed = delay_seed, .check_hazards = true};
+    options.gpu = {.simulated_gpus = 1, .memory_limit_mb = card.limit_mb, .allow_growth = card.allow_growth, .delay_seed = delay_seed, .check_hazards = true};
     session_ = std::make_unique<Session>(&graph_, options);
     runner_ = session_->Prepare({}, {tower.total_loss}, {step});
   }
@@ -77,6 +78,7 @@ void ExpectRecomputationGetsFurther(const Card& card, int steps) {
 }
 
 TEST(SmallCard, TheLargestBatchTrainsAndOneImageMoreRunsOutOfMemory) { ExpectTheLimitIsSharp({"resnet20", "cifar10", 40}, 3); }
+TEST(SmallCard, TheLimitIsAsSharpWhenMemoryGrows) { ExpectTheLimitIsSharp({"resnet20", "cifar10", 40, true}, 3); }
 TEST(SmallCard, ImagesThatOutweighTheModelAreCountedWhenTheyAreDrawn) { ExpectTheLimitIsSharp({"trivial", "imagenet", 200}, 2); }
 TEST(SmallCard, RecomputationTrainsALargerBatchWithEqualLosses) { ExpectRecomputationGetsFurther({"resnet20", "cifar10", 40}, 3); }
 

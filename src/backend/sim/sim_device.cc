@@ -20,7 +20,7 @@ SimGpu::SimGpu(DeviceName name, int64_t memory_limit, bool allow_growth, const S
   options.memory_limit = static_cast<size_t>(memory_limit);
   options.allow_growth = allow_growth;
   options.split_exactly = true;
-  options.release_free_regions = allow_growth;
+  options.grow_in_place = true;  // what the plan says fits must fit
   allocator_ = std::make_unique<BfcAllocator>(std::make_unique<HostMemory>(), std::move(options));
   for (size_t kind = 0; kind < kNumStreamKinds; ++kind)
     streams_[kind] = std::make_unique<ThreadStream>(fmt::format("{} {} stream", ShortName(name_), kStreamNames[kind]), settings);

@@ -135,8 +135,8 @@ class TowerSetBuilder {
   // Decay of the weights as they are is the same in every tower, and cheapest as a part of the update. What is applied late must
   // contain the decay of the weights that it was computed with.
   bool DecaysInUpdates() const {
-    return strategy_.num_towers() > 1 && strategy_.variable_update != VariableUpdate::kIndependent && !strategy_.staged_variables &&
-           !strategy_.exchange.relaxed;
+    const bool is_late = strategy_.variable_update == VariableUpdate::kReplicated ? strategy_.exchange.relaxed : strategy_.staged_variables;
+    return strategy_.num_towers() > 1 && strategy_.variable_update != VariableUpdate::kIndependent && !is_late;
   }
 
   train::UpdateDecay DecayOfUpdates() const {
@@ -213,6 +213,17 @@ std::vector<std::string> StrategyOptions::cpus() const {
   return std::all_of(tower_devices.begin(), tower_devices.end(), is_cpu) ? tower_devices : std::vector<std::string>{"/cpu:0"};
 }
 
+namespace {
+
+// What does not train has no gradients that could come late.
+StrategyOptions WithoutDelays(StrategyOptions strategy) {
+  strategy.staged_variables = false;
+  strategy.exchange.relaxed = false;
+  return strategy;
+}
+
+}  // namespace
+
 TowerSet BuildTrainingTowers(const Scope& root, const StrategyOptions& strategy, const TowerOptions& options,
                              const TowerBuilder& build, const OptimizerFactory& make_optimizer, Output global_step) {
   return TowerSetBuilder(root, strategy, options, build).Training(make_optimizer, global_step);
@@ -220,16 +231,12 @@ TowerSet BuildTrainingTowers(const Scope& root, const StrategyOptions& strategy,
 
 TowerSet BuildForwardTowers(const Scope& root, const StrategyOptions& strategy, const TowerOptions& options,
                             const TowerBuilder& build) {
-  StrategyOptions forward = strategy;
-  forward.staged_variables = false;
-  return TowerSetBuilder(root, forward, options, build).Forward();
+  return TowerSetBuilder(root, WithoutDelays(strategy), options, build).Forward();
 }
 
 TowerSet BuildEvaluationTowers(const Scope& root, const StrategyOptions& strategy, const TowerOptions& options,
                                const TowerBuilder& build) {
-  StrategyOptions forward = strategy;
-  forward.staged_variables = false;
-  return TowerSetBuilder(root, forward, options, build).Evaluation();
+  return TowerSetBuilder(root, WithoutDelays(strategy), options, build).Evaluation();
 }
 
 std::vector<GradientAndVariable> AverageGradients(const Scope& scope,
