@@ -1,13 +1,11 @@
 // Waits between streams: as few as are needed, and none that could be left out.
 
+#include <memory>
 #include <set>
 
 #include <gtest/gtest.h>
 
-#include "compile/pipeline.h"
-#include "muster/error.h"
-#include "run/executor.h"
-#include "session/local_devices.h"
+#include "tests/run/plan_workbench.h"
 #include "tests/run/two_towers.h"
 
 namespace muster {
@@ -16,68 +14,22 @@ namespace {
 using testing::CheckedGpus;
 using testing::TwoTowers;
 
-// A session taken apart, so that a plan can be damaged before it runs.
+// The plan of two towers: devices of the home and of the two towers.
 class Workbench {
  public:
-  // Devices of the home and of the two towers.
   Workbench(const char* home, const char* first, const char* second, int gpus)
-      : towers_(home, first, second), local_(MakeLocalDevices(CheckedGpus(gpus))), memory_(Pointers()) {
-    request_.graph = &towers_.graph();
-    request_.fetches = {towers_.loss()};
-    request_.targets = {towers_.train()};
-    for (const LocalDevice& d : local_) request_.devices.push_back({d.device->name(), d.kernels, d.caps, d.device->is_asynchronous()});
-    request_.variables = &table_;
-  }
+      : towers_(home, first, second), bench_(towers_.graph(), {towers_.loss()}, {towers_.train()}, CheckedGpus(gpus)) {}
 
-  Plan CompileOnce() { return Compile(request_); }
-  void Run(Plan plan) {
-    memory_.Ensure(table_);
-    Executor executor(std::move(plan), Pointers(), table_, memory_);
-    executor.Run(0, {});
-    executor.Run(1, {});
-  }
+  Plan CompileOnce() { return bench_.CompileOnce(); }
+  void Run(Plan plan) { bench_.Run(std::move(plan)); }
 
  private:
-  std::vector<Device*> Pointers() const {
-    std::vector<Device*> pointers;
-    for (const LocalDevice& d : local_) pointers.push_back(d.device.get());
-    return pointers;
-  }
-
   const TwoTowers towers_;
-  std::vector<LocalDevice> local_;
-  VariableTable table_;
-  VariableMemory memory_;
-  CompileRequest request_;
+  testing::PlanWorkbench bench_;
 };
 
-// Leaves out the wait number "index" of the plan, if there are so many.
-bool RemoveWait(Plan& plan, int index) {
-  for (Partition& p : plan.partitions)
-    for (Step& step : p.steps) {
-      if (index < static_cast<int>(step.waits.size())) {
-        step.waits.erase(step.waits.begin() + index);
-        return true;
-      }
-      index -= static_cast<int>(step.waits.size());
-    }
-  return false;
-}
-
 void ExpectEveryWaitIsNeeded(const char* home, const char* first, const char* second) {
-  int index = 0;
-  for (;; ++index) {
-    Workbench bench(home, first, second, 2);
-    Plan plan = bench.CompileOnce();
-    if (!RemoveWait(plan, index)) break;
-    try {
-      bench.Run(std::move(plan));
-      ADD_FAILURE() << "wait " << index << " can be left out";
-    } catch (const Error& error) {
-      EXPECT_NE(std::string(error.what()).find("a wait is missing"), std::string::npos) << error.what();
-    }
-  }
-  EXPECT_GT(index, 4);
+  EXPECT_GT(testing::ExpectEveryWaitIsNeeded([&] { return std::make_unique<Workbench>(home, first, second, 2); }), 4);
 }
 
 }  // namespace

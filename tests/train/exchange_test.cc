@@ -2,6 +2,7 @@
 
 #include "train/strategy/exchange.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "muster/ops.h"
@@ -28,25 +29,35 @@ struct ExchangeRun {
   int towers = 10;
   ExchangeOptions options;
   double scale = 1;
+  bool on_gpus = false;  // simulated ones, in random order and checked
+  DType dtype = DType::kFloat32;
+
+  std::vector<std::string> devices() const { return on_gpus ? GpuDevices(towers) : CpuDevices(towers); }
+  std::vector<std::string> cpus() const { return on_gpus ? std::vector<std::string>{"/cpu:0"} : CpuDevices(towers); }
+  SessionOptions session() const { return on_gpus ? OnSimulatedGpus(towers, 11) : OnCpus(towers); }
 };
 
 // Feeds the towers' gradients, and fetches what each tower gets; one list of tensors per call, by tensor, then tower.
 std::vector<std::vector<Tensor>> RunExchange(const ExchangeRun& run, int calls) {
   Graph graph;
   const Scope scope(&graph);
-  const ExchangeContext context{scope.WithName("exchange"), CpuDevices(run.towers), run.scale, CpuDevices(run.towers)};
+  const ExchangeContext context{scope.WithName("exchange"), run.devices(), run.scale, run.cpus()};
   std::vector<Output> feeds, fetches;
   std::vector<Parts> gradients(kTensors);
   for (int i = 0; i < kTensors; ++i)
     for (int t = 0; t < run.towers; ++t) {
-      gradients[static_cast<size_t>(i)].push_back(ops::Placeholder(context.OnTower(t), DType::kFloat32, ShapeOf(i)));
-      feeds.push_back(gradients[static_cast<size_t>(i)].back());
+      const Output fed = ops::Placeholder(context.OnTower(t), DType::kFloat32, ShapeOf(i));
+      feeds.push_back(fed);
+      gradients[static_cast<size_t>(i)].push_back(run.dtype == DType::kFloat32 ? fed : ops::Cast(context.OnTower(t), fed, run.dtype));
     }
   const Exchanged exchanged = ExchangeGradients(context, run.options, gradients);
   // Read where the tower is, as its update would.
   for (const Parts& parts : exchanged.gradients)
-    for (int t = 0; t < run.towers; ++t) fetches.push_back(ops::Neg(context.OnTower(t), parts[static_cast<size_t>(t)]));
-  Session session(&graph, OnCpus(run.towers));
+    for (int t = 0; t < run.towers; ++t) {
+      EXPECT_EQ(graph.dtype(parts[static_cast<size_t>(t)]), run.dtype);
+      fetches.push_back(ops::Neg(context.OnTower(t), ops::Cast(context.OnTower(t), parts[static_cast<size_t>(t)], DType::kFloat32)));
+    }
+  Session session(&graph, run.session());
   session.Initialize();
   const auto runner = session.Prepare(feeds, fetches, exchanged.also);
   std::vector<std::vector<Tensor>> results;
@@ -75,12 +86,13 @@ void ExpectSums(const std::vector<Tensor>& results, int call, const ExchangeRun&
     }
 }
 
+void ExpectSumsIn(const ExchangeRun& run) {
+  const auto results = RunExchange(run, 2);
+  for (int call = 0; call < 2; ++call) ExpectSums(results[static_cast<size_t>(call)], run.options.relaxed ? call - 1 : call, run);
+}
+
 void ExpectSumsOf(const ExchangeOptions& options, int towers = 10) {
-  for (double scale : {1.0, 0.5}) {
-    const ExchangeRun run{towers, options, scale};
-    const auto results = RunExchange(run, 2);
-    for (int call = 0; call < 2; ++call) ExpectSums(results[static_cast<size_t>(call)], options.relaxed ? call - 1 : call, run);
-  }
+  for (double scale : {1.0, 0.5}) ExpectSumsIn({towers, options, scale});
 }
 
 ExchangeOptions Spec(const std::string& spec) {
@@ -135,6 +147,24 @@ TEST(Exchange, ARingWithRepackingAndRelaxedConsistency) {
   options.all_reduce_spec.clear();
   options.gradient_repacking = 3;
   ExpectSumsOf(options);
+}
+
+// The peer's ten devices and ten tensors, on GPUs, in float32, in float16 on the way and in float16 throughout. Whole numbers up to
+// 2048 are exact in float16.
+TEST(Exchange, TenSimulatedGpusSumTenTensorsByEveryRule) {
+  std::vector<ExchangeOptions> rules = {{}, {.gradient_repacking = 3}, {.relaxed = true}, {.sum_on_cpu = true}, Spec("pscpu"), Spec("xring"), Spec("psgpu#3")};
+  rules.push_back(Spec("xring"));
+  rules.back().gradient_repacking = 3;
+  rules.back().relaxed = true;
+  for (size_t rule = 0; rule < rules.size(); ++rule)
+    for (const auto& [dtype, on_the_way] : {std::pair(DType::kFloat32, false), std::pair(DType::kFloat32, true), std::pair(DType::kFloat16, true)}) {
+      SCOPED_TRACE(fmt::format("rule {}, {}, {}", rule, DTypeName(dtype), on_the_way));
+      ExchangeOptions options = rules[rule];
+      options.half_precision = on_the_way;
+      ExpectSumsIn({.options = options, .on_gpus = true, .dtype = dtype});
+    }
+  ExpectSumsIn({.towers = 8, .options = {.hierarchical_copy = true}, .on_gpus = true});
+  ExpectSumsIn({.towers = 8, .options = {.hierarchical_copy = true}, .on_gpus = true, .dtype = DType::kFloat16});
 }
 
 // The order of additions may differ between algorithms, but a mean is the same bits for every tower and in every run.
