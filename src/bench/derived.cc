@@ -46,6 +46,7 @@ Amount AmountOfWork(std::optional<int64_t> num_batches, std::optional<double> nu
     // Truncated before the division, as the peer does: a fraction of an image is no image.
     const double images = std::min(std::trunc(*num_epochs * epoch + step - 1), 9e18);
     batches = static_cast<int64_t>(images) / images_per_step;
+    if (batches < 1) throw InvalidArgument(fmt::format("{} epochs of {} images are less than one image: no step is left", *num_epochs, images_per_epoch));
   }
   return {batches, static_cast<double>(batches) * step / epoch};
 }

@@ -125,6 +125,13 @@ std::string InputWithoutEffect(const BenchParams& params, const std::string& nam
   return "";
 }
 
+// Flags of gradients and of what is made of them.
+bool IsOfUpdates(const std::string& name) {
+  return name.starts_with("rmsprop_") || name.starts_with("adam_") || name.ends_with("learning_rate") || name.ends_with("learning_rate_factor") ||
+         IsOneOf(name, {"staged_vars", "optimizer", "momentum", "gradient_clip", "weight_decay", "single_l2_loss_op", "piecewise_learning_rate_schedule",
+                        "num_epochs_per_decay", "num_learning_rate_warmup_epochs", "resnet_base_lr"});
+}
+
 // Why a flag that works changes nothing in this request; "" when it does.
 std::string WithoutEffectHere(const BenchParams& params, const std::string& name) {
   const auto starts = [](const std::string& text, const char* prefix) { return text.rfind(prefix, 0) == 0; };
@@ -134,7 +141,9 @@ std::string WithoutEffectHere(const BenchParams& params, const std::string& name
   if (name == "resnet_base_lr" && !own_rate) return "with your own rate";
   if (name == "resnet_base_lr" && !starts(params.model, "resnet")) return "on " + params.model;
   if (IsOneOf(name, {"allow_growth", "gpu_memory_frac_for_testing"}) && IsOnCpus(params)) return "on a CPU";
-  if (name == "staged_vars" && params.forward_only) return "with --forward_only";
+  if (params.forward_only && IsOfUpdates(name)) return "with --forward_only";
+  if (name == "single_l2_loss_op" && params.weight_decay == 0) return "without --weight_decay";
+  if (name == "benchmark_test_id" && !params.benchmark_log_dir) return "without --benchmark_log_dir";
   if (name == "compact_gradient_transfer" && !params.use_fp16) return "without --use_fp16";
   if (const std::string why = ExchangeWithoutEffect(params, name); !why.empty()) return why;
   if (const std::string why = EvaluationWithoutEffect(params, name); !why.empty()) return why;

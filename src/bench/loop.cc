@@ -176,7 +176,7 @@ bool BenchRun::TimedStep(int64_t index, double phase_start) {
 // Warm-up steps would train, too.
 void BenchRun::NoteNothingLeft() {
   console_.Note(fmt::format("nothing is left to do: {} has {} steps, and --num_batches={} counts those of earlier runs; nothing was written",
-                            *params_.train_dir, global_step_, derived_.num_batches));
+                            params_.train_dir.value_or("the run"), global_step_, derived_.num_batches));
 }
 
 void BenchRun::WarmUp() {

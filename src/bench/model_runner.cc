@@ -196,7 +196,9 @@ int64_t LargestBatchSize(const BenchParams& params, const OwnParams& own) {
   CheckParams(params);
   CheckSupported(params, own);
   const Derived derived = Derive(params);
-  return BatchMemory(params, own, derived, DevicesOf(params, own, derived)).LargestBatch();
+  OwnParams sparing = own;
+  sparing.host_memory_limit_mb = train::SparingHostLimitMb(own.host_memory_limit_mb);
+  return BatchMemory(params, sparing, derived, DevicesOf(params, own, derived)).LargestBatch();
 }
 
 }  // namespace muster::bench

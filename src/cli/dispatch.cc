@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <new>
 
+#include "base/interrupt.h"
 #include "base/nearest.h"
 #include "base/standard_output.h"
 #include "base/version.h"
@@ -77,6 +78,8 @@ int ExitCodeOf(const Error& error) {
     case Code::kUnimplemented:
     case Code::kDataLoss:
       return kBadInput;
+    case Code::kCancelled:  // before a command had anything of its own to say about it
+      return kInterruptedExitCode;
     default:
       return kFailure;
   }

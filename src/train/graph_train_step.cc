@@ -86,7 +86,9 @@ void GraphTrainStep::CheckMemory(const TrainOptions& options, const TrainingData
   CheckFits(Needs(), question);
 }
 
-int64_t GraphTrainStep::LargestBatchSize(const TrainOptions& options, const TrainingData& data) {
+int64_t GraphTrainStep::LargestBatchSize(const TrainOptions& asked, const TrainingData& data) {
+  TrainOptions options = asked;
+  options.host_memory_limit_mb = SparingHostLimitMb(asked.host_memory_limit_mb);
   constexpr int64_t kFirst = 128;
   const int64_t most = std::max<int64_t>(1, data.train_images);
   const int64_t largest = LargestBatch(std::min(kFirst, most), most, PlanFor(options, data, &TrainOptions::batch_size, ModeOf(options)));

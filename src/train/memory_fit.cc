@@ -203,6 +203,11 @@ int64_t HostMemoryLimit(int64_t limit_mb) {
   return limit_mb > 0 ? std::min(free, limit_mb << 20) : free;
 }
 
+int64_t SparingHostLimitMb(int64_t limit_mb) {
+  const int64_t sparing = std::max<int64_t>(1, (FreeForPlans() / 32 * 31) >> 20);
+  return limit_mb > 0 ? std::min(limit_mb, sparing) : sparing;
+}
+
 std::string HostLimitNote(int64_t limit_mb) {
   const int64_t free = FreeForPlans();
   if (limit_mb <= 0 || free >= limit_mb << 20) return "";

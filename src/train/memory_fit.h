@@ -66,6 +66,9 @@ std::string RecomputeNote(const PlanStats& stats);
 // What this process may still take of the host's memory for plans: what is free in the machine or its control group less a
 // little for everything else that it does, and at least one byte. "limit_mb" is a smaller limit that the user gave, 0 for none.
 int64_t HostMemoryLimit(int64_t limit_mb = 0);
+// For the search of the largest batch, whose answer must still fit when it is run: the same limit in MiB, but a 32nd of what is free
+// is left to other programs, which come and go.
+int64_t SparingHostLimitMb(int64_t limit_mb);
 // For people: that the user's limit is above what is free, so that this is the limit; "" if it is not.
 std::string HostLimitNote(int64_t limit_mb);
 

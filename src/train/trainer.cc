@@ -110,6 +110,10 @@ bool Trainer::Evaluate(data::Prefetcher& input) {
     for (Hook* hook : hooks_) hook->DuringEvaluation(progress, done + 1, test_.count());
   }
 
+  if (options_.check_nan && !std::isfinite(sums.loss_sum))
+    throw FailedPrecondition(
+        fmt::format("the loss of the test images after step {} is {}: training has diverged; a smaller --init_learning_rate may help, --check_nan=false goes on regardless",
+                    result_.steps, WithoutNanSign(sums.loss_sum)));
   const double train_seconds = result_.train_seconds - last_train_seconds_;
   const double images = static_cast<double>(test_.dataset().size());
   const double end = clock_.Seconds();

@@ -193,6 +193,10 @@ TEST(NoEffectNote, NamesFlagsThatTheRestOfTheRequestLeavesWithoutEffect) {
   EXPECT_EQ(note({"--freeze_when_forward_only"}),
             "without effect: --freeze_when_forward_only (without --forward_only)");
   EXPECT_EQ(note({"--freeze_when_forward_only", "--forward_only"}), "");
+  EXPECT_EQ(note({"--forward_only", "--optimizer=momentum", "--momentum=0.5", "--gradient_clip=1"}),
+            "without effect: --optimizer (with --forward_only), --momentum (with --forward_only), --gradient_clip (with --forward_only)");
+  EXPECT_EQ(note({"--single_l2_loss_op", "--weight_decay=0", "--benchmark_test_id=a"}),
+            "without effect: --benchmark_test_id (without --benchmark_log_dir), --single_l2_loss_op (without --weight_decay)");
   EXPECT_EQ(note({"--num_learning_rate_warmup_epochs=2"}),
             "without effect: --num_learning_rate_warmup_epochs (at the model's own rate)");
   EXPECT_EQ(note({"--num_learning_rate_warmup_epochs=2", "--init_learning_rate=1"}), "");

@@ -72,6 +72,7 @@ TEST(ExitCode, TellsBadInputFromFailures) {
   EXPECT_EQ(ExitCodeOf(InvalidArgument("x")), 2);
   EXPECT_EQ(ExitCodeOf(Unimplemented("x")), 2);
   EXPECT_EQ(ExitCodeOf(Internal("x")), 1);
+  EXPECT_EQ(ExitCodeOf(Error(Code::kCancelled, "interrupted")), 130);
 }
 
 }  // namespace

@@ -131,6 +131,7 @@ TEST(Program, BadInputIsOneLineAndExitCode2AndLeavesNothing) {
   const std::vector<std::vector<std::string>> cases = {{"bench", "--batch_size=0"},
                                                        {"bench", "--batch_size=-1"},
                                                        {"bench", "--batch_size=many"},
+                                                       {"bench", "--num_epochs=1e-9", "--json=r.json"},
                                                        {"bench", "--model=none"},
                                                        {"bench", "--data_name=none"},
                                                        {"bench", "--json=no/r.json"},

@@ -89,6 +89,7 @@ TEST_F(ArrayOps, SplitErrorsSayWhatDoesNotAddUp) {
 }
 
 TEST_F(ArrayOps, SliceStaysInside) {
+  EXPECT_THAT(Message([&] { ops::Slice(scope, Input({4}), {std::numeric_limits<int64_t>::max()}, {1}); }), HasSubstr("leave axis 0 of [4]"));
   EXPECT_EQ(scope.shape(ops::Slice(scope, Input({4, 5}), {1, 2}, {-1, 2})), (Shape{3, 2}));
   EXPECT_THAT(Message([&] { ops::Slice(scope, Input({4, 5}), {1, 2}, {4, 1}); }), HasSubstr("begin 1 and size 4 leave axis 0 of [4,5]"));
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 
 #include <gtest/gtest.h>
 #include <zlib.h>
@@ -227,12 +228,13 @@ class ModelStepsRun {
     double squares = 0;
     for (size_t i = 0; i < training_.gradients.size(); ++i)
       squares += CheckGradient(results[i + 3], row_["trainable"][i]);
+    EXPECT_LE(num_flipped_, training_.gradients.size() / 100) << "gradients outside the README's tolerance";
     ExpectRelative(std::sqrt(squares), row_["gradient_norm"], tolerances_.norm, "norm of all gradients");
     CheckMovingAverages();
   }
 
   // Returns the square of the gradient's norm.
-  double CheckGradient(const Tensor& gradient, const json& expected) const {
+  double CheckGradient(const Tensor& gradient, const json& expected) {
     const std::string name = expected["n"];
     const std::vector<double> values = ToDoubles(gradient);
     const double norm = NormOf(values), all = row_["gradient_norm"];
@@ -241,8 +243,7 @@ class ModelStepsRun {
       return norm * norm;
     }
     const double wanted = expected["g"][0];
-    // Where a ReLU or max-pool decision flips in float32, TensorFlow's own float32 gradient is "d" away from its float64 one.
-    const double tolerance = case_.dtype == DType::kFloat64 ? tolerances_.norm : std::max(tolerances_.norm, expected.value("d", 0.0));
+    const double tolerance = ToleranceOf(norm, wanted, expected);
     EXPECT_NEAR(norm, wanted, tolerance * wanted + tolerances_.floor * all) << name << ", norm of the gradient";
     const double spread = std::sqrt(static_cast<double>(values.size()));
     EXPECT_NEAR(SumOf(values), expected["g"][1].get<double>(),
@@ -254,6 +255,15 @@ class ModelStepsRun {
                   tolerances_.entry * largest + tolerances_.floor * all)
           << name << "[" << expected["gi"][i] << "]";
     return norm * norm;
+  }
+
+  // The README's, but where a ReLU or max-pool decision flips in float32: there TensorFlow's own float32 gradient is "d" away from its
+  // float64 one, and so may ours be. Such flips are rare; CheckTraining counts them.
+  double ToleranceOf(double norm, double wanted, const json& expected) {
+    const double floor = tolerances_.floor * row_["gradient_norm"].get<double>(), distance = expected.value("d", 0.0);
+    if (case_.dtype != DType::kFloat32 || distance <= tolerances_.norm || std::abs(norm - wanted) <= tolerances_.norm * wanted + floor) return tolerances_.norm;
+    ++num_flipped_;
+    return distance;
   }
 
   bool IsHalf() const { return case_.dtype == DType::kFloat16 || case_.dtype == DType::kBFloat16; }
@@ -281,6 +291,7 @@ class ModelStepsRun {
 
   ModelStepsCase case_;
   const json& row_;
+  size_t num_flipped_ = 0;  // gradients beyond the README's tolerance
   const Model& model_;
   Tolerances tolerances_;
   Graph graph_;
@@ -331,6 +342,15 @@ std::vector<ModelStepsCase> ModelStepsCases(bool slow) {
       }
   }
   return cases;
+}
+
+std::vector<std::string> ModelStepsRowsWithoutCase() {
+  std::set<std::pair<std::string, std::string>> known;
+  for (const Model& model : Models()) known.emplace(model.name, model.dataset);
+  std::vector<std::string> rows;
+  for (const auto& row : Table()["models"])
+    if (known.erase({row["model"], row["dataset"]}) == 0) rows.push_back(row["model"].get<std::string>() + " on " + row["dataset"].get<std::string>());
+  return rows;
 }
 
 std::vector<ModelStepsCase> HalfModelStepsCases() {

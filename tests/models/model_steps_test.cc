@@ -1,6 +1,7 @@
 // Whole models with weights from a formula against golden/model_steps.json: logits, loss, the gradient of every
 // variable, running statistics, and the losses after one and two updates.
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "tests/models/model_steps.h"
@@ -16,6 +17,8 @@ class SlowModelSteps : public ::testing::TestWithParam<ModelStepsCase> {};
 
 TEST_P(GoldenModelSteps, AreTensorFlows) { testing::CheckModelSteps(GetParam()); }
 TEST_P(SlowModelSteps, AreTensorFlows) { testing::CheckModelSteps(GetParam()); }
+
+TEST(GoldenModelStepsFile, EveryRowHasACase) { EXPECT_THAT(testing::ModelStepsRowsWithoutCase(), ::testing::IsEmpty()); }
 
 std::string NameOf(const ::testing::TestParamInfo<ModelStepsCase>& info) { return info.param.Name(); }
 

@@ -102,6 +102,7 @@ void ExpectOptimizerFollows(const json& table, const std::string& name, const st
   constexpr bool kWide = sizeof(T) == 8;
   const json& row = table["optimizers"][name];
   const char* key = kWide ? "w_after_step_float64" : "w_after_step_float32";
+  EXPECT_TRUE(row.contains("w_after_step_float64") || row.contains("w_after_step_float32")) << name << " lists no weights";
   if (!row.contains(key)) return;
   SCOPED_TRACE(name + " on " + backend + (kWide ? " in float64" : " in float32"));
   Fixture<T> fixture(table, backend);

@@ -164,5 +164,13 @@ TEST(MemoryFit, ASimulatedCardCountsAgainstItsOwnLimitAndTheHosts) {
   EXPECT_FALSE(Fits(needs));
 }
 
+// What it finds is run a little later, when other programs may have taken some of the memory.
+TEST(MemoryFit, TheSearchOfTheLargestBatchLeavesALittleOfWhatIsFree) {
+  const int64_t free = HostMemoryLimit(), sparing = SparingHostLimitMb(0) << 20;
+  EXPECT_LT(static_cast<double>(sparing), 0.99 * static_cast<double>(free));
+  EXPECT_GT(static_cast<double>(sparing), 0.9 * static_cast<double>(free));
+  EXPECT_EQ(SparingHostLimitMb(10), 10);
+}
+
 }  // namespace
 }  // namespace muster::train

@@ -95,6 +95,18 @@ TEST_F(TrainerTest, ANonFiniteLossStopsWithStepAndLayer) {
   EXPECT_EQ(step_.steps, 3);
 }
 
+// The last update's damage shows in no training loss any more.
+TEST_F(TrainerTest, ANonFiniteLossOfTheTestImagesStopsToo) {
+  step_.test_loss = std::nan("");
+  try {
+    Run({.num_epochs = 1});
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("the loss of the test images after step 3 is nan"));
+  }
+  EXPECT_EQ(Run({.num_epochs = 1, .check_nan = false}).steps, 3);
+}
+
 TEST_F(TrainerTest, ANanWithASignIsReportedAsNan) {
   step_.loss = [](int64_t) { return -std::nan(""); };
   try {

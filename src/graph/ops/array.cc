@@ -94,7 +94,7 @@ std::vector<TensorDesc> SliceShape(const ShapeContext& c) {
   RequireOnePerAxis(c, a.size.size(), "size");
   for (size_t i = 0; i < a.begin.size(); ++i) {
     const int64_t dim = c.shape(0)[static_cast<int>(i)];
-    if (a.begin[i] < 0 || a.size[i] < 0 || a.begin[i] + a.size[i] > dim)
+    if (a.begin[i] < 0 || a.begin[i] > dim || a.size[i] < 0 || a.size[i] > dim - a.begin[i])
       throw InvalidArgument(fmt::format("begin {} and size {} leave axis {} of {}", a.begin[i], a.size[i], i, c.shape(0).ToString()));
   }
   return {Like(c, 0, Shape(a.size))};
