@@ -42,6 +42,11 @@ void CheckOutputs(const FlagValues& values) {
   if (values.is_set("json")) CheckFileFlag("json", values.GetString("json"));
   for (const char* folder : {"train_dir", "checkpoint_dir"})
     if (values.is_set(folder)) CheckFolderFlag(folder, values.GetString(folder));
+  if (!values.is_set("json")) return;
+  const std::string json = values.GetString("json"), train_dir = values.GetString("train_dir");
+  CheckDistinctFiles({{"json", json}, {"checkpoint_dir", values.GetString("checkpoint_dir")}});
+  if (train_dir.empty()) return;
+  for (const char* name : {"", "/train.json", "/log.jsonl", "/checkpoint"}) CheckDistinctFiles({{"json", json}, {"train_dir", train_dir + name}});
 }
 
 void WriteResult(const TrainOptions& options, const train::RunFacts& facts, const TrainResult& result) {

@@ -144,6 +144,8 @@ TEST(Program, BadInputIsOneLineAndExitCode2AndLeavesNothing) {
                                                        {"bench", "--benchmark_log_dir="},
                                                        {"bench", "--json="},
                                                        {"bench", "--dump_passes="},
+                                                       {"bench", "--dump_passes=d", "--json=d"},
+                                                       {"train", "--train_dir=d", "--json=d"},
                                                        {"bench", "--network_topology=gcp_v100"},
                                                        {"bnech"},
                                                        {"--nosuch"}};
