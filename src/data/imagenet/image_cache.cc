@@ -69,7 +69,7 @@ class ImageCache : public ImageSource {
     image.raw_size = ImageSize{static_cast<int>(entry.height), static_cast<int>(entry.width)};
     image.label = static_cast<int32_t>(entry.label);
     image.boxes.resize(entry.boxes);
-    std::memcpy(image.boxes.data(), all.data() + pixels, entry.boxes * sizeof(Box));
+    if (entry.boxes > 0) std::memcpy(image.boxes.data(), all.data() + pixels, entry.boxes * sizeof(Box));
     return image;
   }
 
