@@ -1,18 +1,14 @@
 #include "bench/effect.h"
 
-#include <algorithm>
 #include <functional>
 
 #include "bench/derived.h"
+#include "bench/one_of.h"
 #include "bench/strategy.h"
 #include "muster/saver.h"
 
 namespace muster::bench {
 namespace {
-
-bool IsOneOf(const std::string& name, std::initializer_list<const char*> names) {
-  return std::find(names.begin(), names.end(), name) != names.end();
-}
 
 std::string WithoutTraining(const BenchParams& params) {
   if (params.eval) return "with --eval";

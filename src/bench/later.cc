@@ -6,6 +6,7 @@
 
 #include "bench/derived.h"
 #include "bench/effect.h"
+#include "bench/one_of.h"
 #include "bench/param_table.h"
 #include "bench/strategy.h"
 #include "muster/error.h"
@@ -53,10 +54,6 @@ const std::vector<Row>& Rows() {
   return rows;
 }
 
-bool IsOneOf(const std::string& name, std::initializer_list<const char*> names) {
-  return std::find(names.begin(), names.end(), name) != names.end();
-}
-
 // The same for flags of the exchange.
 std::string ExchangeWithoutEffect(const BenchParams& params, const std::string& name) {
   if (!IsOneOf(name, {"local_parameter_device", "all_reduce_spec", "hierarchical_copy", "network_topology", "gradient_repacking", "variable_consistency",
@@ -89,6 +86,13 @@ std::string HalfPrecisionWithoutEffect(const BenchParams& params, const std::str
   return "";
 }
 
+// Flags of gradients and of what is made of them.
+bool IsOfUpdates(const std::string& name) {
+  return name.starts_with("rmsprop_") || name.starts_with("adam_") || name.ends_with("learning_rate") || name.ends_with("learning_rate_factor") ||
+         IsOneOf(name, {"staged_vars", "optimizer", "momentum", "gradient_clip", "weight_decay", "single_l2_loss_op", "piecewise_learning_rate_schedule",
+                        "num_epochs_per_decay", "num_learning_rate_warmup_epochs", "resnet_base_lr"});
+}
+
 // The same for flags of evaluations.
 std::string EvaluationWithoutEffect(const BenchParams& params, const std::string& name) {
   const Mode mode = ModeOf(params);
@@ -97,8 +101,8 @@ std::string EvaluationWithoutEffect(const BenchParams& params, const std::string
       mode != Mode::kTrainingAndEvaluation)
     return "without an evaluation";
   if (mode != Mode::kEvaluation) return FilesWithoutEffect(params, name);
-  const bool of_training = IsOneOf(name, {"num_warmup_batches", "print_training_accuracy", "save_model_steps", "save_model_secs", "save_summaries_steps",
-                                          "max_ckpts_to_keep", "summary_verbosity", "optimizer", "init_learning_rate", "weight_decay", "gradient_clip", "trace_file"});
+  const bool of_training = IsOfUpdates(name) || IsOneOf(name, {"num_warmup_batches", "print_training_accuracy", "save_model_steps", "save_model_secs",
+                                                               "save_summaries_steps", "max_ckpts_to_keep", "summary_verbosity", "trace_file"});
   return of_training ? "with --eval" : "";
 }
 
@@ -123,13 +127,6 @@ std::string InputWithoutEffect(const BenchParams& params, const std::string& nam
     return "with --input_preprocessor=official_models_imagenet";
   if (name == "datasets_use_caching" && params.datasets_repeat_cached_sample) return "with --datasets_repeat_cached_sample";
   return "";
-}
-
-// Flags of gradients and of what is made of them.
-bool IsOfUpdates(const std::string& name) {
-  return name.starts_with("rmsprop_") || name.starts_with("adam_") || name.ends_with("learning_rate") || name.ends_with("learning_rate_factor") ||
-         IsOneOf(name, {"staged_vars", "optimizer", "momentum", "gradient_clip", "weight_decay", "single_l2_loss_op", "piecewise_learning_rate_schedule",
-                        "num_epochs_per_decay", "num_learning_rate_warmup_epochs", "resnet_base_lr"});
 }
 
 // Why a flag that works changes nothing in this request; "" when it does.

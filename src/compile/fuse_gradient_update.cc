@@ -1,6 +1,7 @@
 #include "compile/passes.h"
 #include "compile/update_ops.h"
 #include "graph/op_def.h"
+#include "plan/conditional_kernel.h"
 
 namespace muster {
 namespace {
@@ -56,7 +57,7 @@ class GradientUpdateFuser {
 
   void Fuse(NodeId update) {
     const Node old = graph_.node(update);
-    if (graph_.desc(old.inputs.back()).dtype == DType::kBool) return;  // conditional: the gradient decides
+    if (IsConditional(RequestFor(graph_, update))) return;  // the gradient decides
     const NodeId product = old.inputs[static_cast<size_t>(GradientInputOf(old.kind))].node;
     if (!IsGradient(product, update)) return;
     const Node& gradient = graph_.node(product);

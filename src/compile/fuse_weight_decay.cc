@@ -1,6 +1,7 @@
 #include "compile/passes.h"
 #include "compile/update_ops.h"
 #include "graph/op_def.h"
+#include "plan/conditional_kernel.h"
 
 namespace muster {
 namespace {
@@ -46,7 +47,7 @@ class DecayFuser {
 
   void Fuse(NodeId update) {
     const Node& node = graph_.node(update);
-    if (graph_.desc(node.inputs.back()).dtype == DType::kBool) return;  // conditional: the last input is the condition
+    if (IsConditional(RequestFor(graph_, update))) return;  // the last input is the condition
     const auto input = static_cast<size_t>(GradientInputOf(node.kind));
     const Output gradient = node.inputs[input];
     const Node& sum = graph_.node(gradient.node);

@@ -195,6 +195,8 @@ TEST(NoEffectNote, NamesFlagsThatTheRestOfTheRequestLeavesWithoutEffect) {
   EXPECT_EQ(note({"--freeze_when_forward_only", "--forward_only"}), "");
   EXPECT_EQ(note({"--forward_only", "--optimizer=momentum", "--momentum=0.5", "--gradient_clip=1"}),
             "without effect: --optimizer (with --forward_only), --momentum (with --forward_only), --gradient_clip (with --forward_only)");
+  EXPECT_EQ(note({"--eval", "--train_dir=t", "--optimizer=momentum", "--momentum=0.5"}),
+            "without effect: --optimizer (with --eval), --momentum (with --eval)");
   EXPECT_EQ(note({"--single_l2_loss_op", "--weight_decay=0", "--benchmark_test_id=a"}),
             "without effect: --benchmark_test_id (without --benchmark_log_dir), --single_l2_loss_op (without --weight_decay)");
   EXPECT_EQ(note({"--num_learning_rate_warmup_epochs=2"}),
