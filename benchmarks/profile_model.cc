@@ -1,10 +1,11 @@
-// profile_model MODEL DATASET BATCH [STEPS]: where the time of a training step goes, by operation and by step. For
+// profile_model MODEL DATASET BATCH [STEPS [DTYPE [ROWS]]]: where the time of a training step goes, by operation and by step. For
 // developers; measures one thread team on an otherwise idle machine.
 
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <map>
+#include <string_view>
 
 #include "compile/pipeline.h"
 #include "muster/models.h"
@@ -16,7 +17,7 @@
 using namespace muster;  // NOLINT
 
 int main(int argc, char** argv) {
-  if (argc < 4) return std::fprintf(stderr, "usage: profile_model MODEL DATASET BATCH [STEPS]\n"), 2;
+  if (argc < 4) return std::fprintf(stderr, "usage: profile_model MODEL DATASET BATCH [STEPS [DTYPE [ROWS]]]\n"), 2;
   const int64_t batch = std::atoll(argv[3]);
   const int num_steps = argc > 4 ? std::atoi(argv[4]) : 5;
   Graph graph;
@@ -25,6 +26,7 @@ int main(int argc, char** argv) {
   Output images = ops::MakeVariable(root, "images", ops::TruncatedNormal(root, DType::kFloat32, Shape{batch, model.image_size, model.image_size, 3}), false);
   Output labels = ops::RandomUniformInt(root, DType::kInt32, Shape{batch}, 0, FindDataset(argv[2]).num_classes - 1);
   TowerOptions options;
+  if (argc > 5 && std::string_view(argv[5]) == "bfloat16") options.layers.dtype = DType::kBFloat16;
   options.weight_decay.rate = 4e-5;
   const Tower tower = BuildTrainingTower(root, model, images, labels, options);
   const NodeId step = BuildTrainStep(root, tower, *GradientDescentOptimizer(1e-4), GlobalStep(root));
@@ -69,7 +71,8 @@ int main(int argc, char** argv) {
   for (auto& [time, name] : ops_sorted)
     if (time / total > 0.001) std::printf("%8.3f ms %5.1f %%  %4d x %s\n", time / num_steps * 1e3, 100 * time / total, by_op[name].second, name.c_str());
   std::sort(order.begin(), order.end(), [&](size_t a, size_t b) { return seconds[a] > seconds[b]; });
-  for (size_t i = 0; i < std::min<size_t>(20, order.size()); ++i) {
+  const size_t rows = argc > 6 ? static_cast<size_t>(std::atoi(argv[6])) : 20;
+  for (size_t i = 0; i < std::min(rows, order.size()); ++i) {
     const Step& step = steps[order[i]];
     std::printf("%8.3f ms  %s %s", seconds[order[i]] / num_steps * 1e3, std::string(OpName(step.kind)).c_str(), step.name.c_str());
     for (const TensorDesc& d : step.input_descs) std::printf(" %s", d.shape.ToString().c_str());

@@ -13,11 +13,13 @@ class Case:
     threads: int = 2  # of all devices together
     num_devices: int = 1
     variable_update: str = ""
+    bfloat16: bool = False
     real_data: bool = False  # training on Fashion-MNIST: num_batches is of one pass over it
 
     @property
     def name(self):
         extra = ["forward only"] if self.forward_only else ["Fashion-MNIST"] if self.real_data else []
+        extra += ["bfloat16"] if self.bfloat16 else []
         extra += ["1 thread"] if self.threads == 1 else []
         extra += [f"{self.num_devices} devices {self.variable_update}"] if self.num_devices > 1 else []
         return f"{self.model}:{self.batch_size}" + "".join(f" ({e})" for e in extra)
@@ -44,6 +46,9 @@ GROWTH = [Case("resnet50", batch, max(3, 80 // batch)) for batch in (1, 2, 4, 8,
 THREADS = [Case("resnet50", 32, 3, threads=1), Case("resnet20", 128, 20, data_name="cifar10", threads=1),
            Case("lenet", 32, 300, threads=1)]
 
+# On CPUs with AVX512-BF16 or AMX. Each program computes activations in bfloat16 and keeps float32 weights.
+BFLOAT16 = [Case("resnet50", 32, 6, 1.7, bfloat16=True), Case("resnet50_v1.5", 32, 6, 1.7, bfloat16=True)]
+
 # Two CPU devices with one core each beside one with both. The batch is that of a device.
 TOWERS = [Case("resnet50", 32, 4, 1.05),
           Case("resnet50", 16, 4, 1.0, num_devices=2, variable_update="replicated"),
@@ -52,3 +57,4 @@ TOWERS = [Case("resnet50", 32, 4, 1.05),
 # Limits that benchmarks/roofline measures, and the part of them that Muster means to reach.
 ROOFLINE_MODELS = ("resnet50", "resnet50_v1.5")
 ROOFLINE_TARGET = 0.88
+ROOFLINE_TARGET_BFLOAT16 = 0.75

@@ -71,7 +71,8 @@ class Muster:
         with tempfile.TemporaryDirectory() as folder:
             result = Path(folder) / "result.json"
             threads = f"--num_intra_threads={max(1, case.threads // case.num_devices)}"  # each device has its own
-            text, _ = run([BIN / "muster", "bench", *bench_flags(case), threads, f"--json={result}"])
+            dtype = ["--use_bf16"] if case.bfloat16 else []
+            text, _ = run([BIN / "muster", "bench", *bench_flags(case), *dtype, threads, f"--json={result}"])
             facts = json.loads(result.read_text())
         return images_per_sec(text), facts["measured_peak_bytes"]
 
@@ -117,7 +118,8 @@ class TensorFlow:
             program = Path(__file__).parent / "tensorflow_fashion_mnist.py"
             text, peak = run([self.python, program, f"--batch_size={case.batch_size}", f"--threads={case.threads}"], env)
             return images_per_sec(text), peak
-        flags = [*bench_flags(case), *threads]
+        dtype = ["--rewriter_config=auto_mixed_precision_onednn_bfloat16:ON"] if case.bfloat16 else []
+        flags = [*bench_flags(case), *dtype, *threads]
         text, peak = run([self.python, self.program, *flags], env)
         return images_per_sec(text), peak
 
@@ -136,8 +138,8 @@ class PyTorch:
                "MALLOC_TOP_PAD_": "67108864", "GLIBC_TUNABLES": "glibc.malloc.hugetlb=1", "CUDA_VISIBLE_DEVICES": ""}
         flags = [f"--model={case.model}", f"--data_name={case.data_name}", f"--batch_size={case.batch_size}",
                  f"--num_batches={case.num_batches}", "--num_warmup_batches=2", f"--threads={case.threads}"]
-        if case.forward_only:
-            flags.append("--forward_only")
+        flags += ["--forward_only"] if case.forward_only else []
+        flags += ["--bfloat16"] if case.bfloat16 else []
         text, peak = run([self.python, Path(__file__).parent / "pytorch_cnn.py", *flags], env)
         return images_per_sec(text), peak
 
@@ -152,11 +154,12 @@ def bench_flags(case):
     return flags + (["--forward_only"] if case.forward_only else [])
 
 
-def roofline(batch_size):
+def roofline(batch_size, bfloat16=False):
     """model → images/sec that benchmarks/roofline prints as the limit for this batch."""
+    dtype = "bfloat16" if bfloat16 else "float32"
     with tempfile.TemporaryDirectory() as folder:
         result = Path(folder) / "limits.json"
-        run([BIN / "roofline", f"--batch_size={batch_size}", "--num_threads=2", f"--json={result}"])
+        run([BIN / "roofline", f"--batch_size={batch_size}", f"--dtype={dtype}", "--num_threads=2", f"--json={result}"])
         return {limit["model"]: limit["images_per_sec"] for limit in json.loads(result.read_text())["limits"]}
 
 

@@ -1,5 +1,5 @@
 """Trains (or only runs forward) one network on synthetic images with PyTorch and prints the same closing line as
-tf_cnn_benchmarks. Channels-last float32, plain SGD with weight decay, as the benchmark program does by default."""
+tf_cnn_benchmarks. Channels-last float32 (or bfloat16 by autocast), plain SGD with weight decay, as the benchmark program does by default."""
 import argparse
 import time
 
@@ -18,6 +18,7 @@ def main():
     parser.add_argument("--num_warmup_batches", type=int, default=2)
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--forward_only", action="store_true")
+    parser.add_argument("--bfloat16", action="store_true")
     flags = parser.parse_args()
 
     torch.set_num_threads(flags.threads)
@@ -32,11 +33,13 @@ def main():
 
     def train():
         optimizer.zero_grad(set_to_none=True)
-        loss(network(images), labels).backward()
+        with torch.autocast("cpu", dtype=torch.bfloat16, enabled=flags.bfloat16):
+            value = loss(network(images).float(), labels)
+        value.backward()
         optimizer.step()
 
     def forward():
-        with torch.inference_mode():
+        with torch.inference_mode(), torch.autocast("cpu", dtype=torch.bfloat16, enabled=flags.bfloat16):
             network(images)
 
     step = forward if flags.forward_only else train

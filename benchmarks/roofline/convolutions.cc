@@ -9,6 +9,7 @@
 #include <unordered_map>
 
 #include "benchmarks/roofline/bandwidth.h"
+#include "muster/dtype.h"
 
 namespace muster::roofline {
 namespace {
@@ -35,19 +36,29 @@ double MedianSeconds(int repetitions, const std::function<void()>& run) {
   return seconds[seconds.size() / 2];
 }
 
-// Arguments of a primitive with the memory behind them, filled with small numbers of both signs: zeros would let some CPUs
-// run at another clock.
+Type TypeOf(Precision precision) { return precision == Precision::kFloat32 ? Type::f32 : Type::bf16; }
+
+// Small numbers of both signs: zeros would let some CPUs run at another clock.
+void Fill(HugeBuffer& buffer, const memory::desc& desc) {
+  uint32_t state = 12345;
+  const auto next = [&] {
+    state = state * 1664525u + 1013904223u;
+    return static_cast<float>(static_cast<int32_t>(state)) * (0.25f / 2147483648.0f);
+  };
+  if (desc.get_data_type() == Type::f32) {
+    for (size_t i = 0; i < desc.get_size() / sizeof(float); ++i) buffer.as<float>()[i] = next();
+  } else {
+    for (size_t i = 0; i < desc.get_size() / sizeof(BFloat16); ++i) buffer.as<BFloat16>()[i] = ToBFloat16(next());
+  }
+}
+
+// Arguments of a primitive with the memory behind them.
 class Arguments {
  public:
   void Add(int argument, const memory::desc& desc) {
     buffers_.emplace_back(desc.get_size());
-    float* values = buffers_.back().as<float>();
-    uint32_t state = 12345;
-    for (size_t i = 0; i < desc.get_size() / sizeof(float); ++i) {
-      state = state * 1664525u + 1013904223u;
-      values[i] = static_cast<float>(static_cast<int32_t>(state)) * (0.25f / 2147483648.0f);
-    }
-    map_.emplace(argument, memory(desc, Cpu(), values));
+    Fill(buffers_.back(), desc);
+    map_.emplace(argument, memory(desc, Cpu(), buffers_.back().data()));
   }
   double Time(const dnnl::primitive& primitive, int repetitions) {
     dnnl::stream stream(Cpu());
@@ -64,13 +75,14 @@ class Arguments {
 
 // Everything that oneDNN wants to know about a convolution, with one layout for the activations.
 struct Problem {
-  memory::desc source, weights, destination;
+  memory::desc source, weights, weights_gradient, destination;
   memory::dims strides, padding;
 
-  Problem(const Convolution& c, int64_t batch, Tag layout)
-      : source({batch, c.in_channels, c.in_size, c.in_size}, Type::f32, layout),
-        weights({c.out_channels, c.in_channels, c.kernel, c.kernel}, Type::f32, Tag::any),
-        destination({batch, c.out_channels, c.out_size(), c.out_size()}, Type::f32, layout),
+  Problem(const Convolution& c, Precision precision, int64_t batch, Tag layout)
+      : source({batch, c.in_channels, c.in_size, c.in_size}, TypeOf(precision), layout),
+        weights({c.out_channels, c.in_channels, c.kernel, c.kernel}, TypeOf(precision), Tag::any),
+        weights_gradient({c.out_channels, c.in_channels, c.kernel, c.kernel}, Type::f32, Tag::any),
+        destination({batch, c.out_channels, c.out_size(), c.out_size()}, TypeOf(precision), layout),
         strides{c.stride, c.stride},
         padding{c.padding(), c.padding()} {}
 
@@ -109,7 +121,7 @@ PassTime BackwardData(const Problem& problem, int repetitions) {
 
 PassTime BackwardWeights(const Problem& problem, int repetitions) {
   const dnnl::convolution_backward_weights::primitive_desc desc(
-      Cpu(), dnnl::algorithm::convolution_direct, problem.source, problem.weights, problem.destination, problem.strides,
+      Cpu(), dnnl::algorithm::convolution_direct, problem.source, problem.weights_gradient, problem.destination, problem.strides,
       problem.padding, problem.padding, problem.Forward());
   Arguments arguments;
   arguments.Add(DNNL_ARG_SRC, desc.src_desc());
@@ -118,10 +130,10 @@ PassTime BackwardWeights(const Problem& problem, int repetitions) {
   return {arguments.Time(dnnl::convolution_backward_weights(desc), repetitions), "", desc.impl_info_str()};
 }
 
-double MeasureProduct(int64_t rows, int64_t inner, int64_t columns, int repetitions) {
-  const dnnl::matmul::primitive_desc desc(Cpu(), memory::desc({rows, inner}, Type::f32, Tag::any),
-                                          memory::desc({inner, columns}, Type::f32, Tag::any),
-                                          memory::desc({rows, columns}, Type::f32, Tag::any));
+double MeasureProduct(int64_t rows, int64_t inner, int64_t columns, Type type, Type result, int repetitions) {
+  const dnnl::matmul::primitive_desc desc(Cpu(), memory::desc({rows, inner}, type, Tag::any),
+                                          memory::desc({inner, columns}, type, Tag::any),
+                                          memory::desc({rows, columns}, result, Tag::any));
   Arguments arguments;
   arguments.Add(DNNL_ARG_SRC, desc.src_desc());
   arguments.Add(DNNL_ARG_WEIGHTS, desc.weights_desc());
@@ -157,10 +169,14 @@ const char* PassName(Pass pass) {
   return kNames[static_cast<int>(pass)];
 }
 
-PassTime MeasurePass(const Convolution& convolution, Pass pass, int64_t batch, int repetitions) {
+const char* PrecisionName(Precision precision) { return precision == Precision::kFloat32 ? "float32" : "bfloat16"; }
+
+int64_t BytesOf(Precision precision) { return precision == Precision::kFloat32 ? 4 : 2; }
+
+PassTime MeasurePass(const Convolution& convolution, Pass pass, Precision precision, int64_t batch, int repetitions) {
   PassTime best;
   for (const auto& [tag, name] : {std::pair(Tag::nhwc, "nhwc"), std::pair(Tag::any, "any")}) {
-    const Problem problem(convolution, batch, tag);
+    const Problem problem(convolution, precision, batch, tag);
     PassTime time = pass == Pass::kForward        ? Forward(problem, repetitions)
                     : pass == Pass::kBackwardData ? BackwardData(problem, repetitions)
                                                   : BackwardWeights(problem, repetitions);
@@ -170,9 +186,11 @@ PassTime MeasurePass(const Convolution& convolution, Pass pass, int64_t batch, i
   return best;
 }
 
-double MeasureDense(int64_t features, int64_t classes, int64_t batch, int repetitions) {
-  return MeasureProduct(batch, features, classes, repetitions) + MeasureProduct(batch, classes, features, repetitions) +
-         MeasureProduct(features, batch, classes, repetitions);
+double MeasureDense(int64_t features, int64_t classes, Precision precision, int64_t batch, int repetitions) {
+  const Type type = TypeOf(precision);
+  return MeasureProduct(batch, features, classes, type, type, repetitions) +
+         MeasureProduct(batch, classes, features, type, type, repetitions) +
+         MeasureProduct(features, batch, classes, type, Type::f32, repetitions);
 }
 
 std::string OneDnnVersion() {

@@ -1,4 +1,4 @@
-// How fast could this CPU train ResNet-50 in float32? Measures the best that oneDNN does for each convolution and what memory
+// How fast could this CPU train ResNet-50? Measures the best that oneDNN does for each convolution and what memory
 // gives, and adds up: the time of the convolutions plus the bytes of everything else, each moved once, at full bandwidth.
 #include <fmt/format.h>
 #include <omp.h>
@@ -32,6 +32,12 @@ FlagTable Flags() {
                    .lower = 1,
                    .upper = 4096,
                    .important = true});
+  specs.push_back({.name = "dtype",
+                   .type = FlagType::kEnum,
+                   .default_value = std::string("float32"),
+                   .help = "of activations and of the weights that convolutions read",
+                   .enum_values = {"float32", "bfloat16"},
+                   .important = true});
   specs.push_back({.name = "num_threads",
                    .type = FlagType::kInteger,
                    .default_value = int64_t{0},
@@ -56,14 +62,14 @@ FlagTable Flags() {
   return FlagTable(std::move(specs));
 }
 
-PassTimes MeasureConvolutions(const std::vector<Network>& networks, int64_t batch, int repetitions) {
+PassTimes MeasureConvolutions(const std::vector<Network>& networks, Precision precision, int64_t batch, int repetitions) {
   PassTimes times;
   for (const Network& network : networks) {
     for (Convolution c : network.convolutions) {
       c.count = 1;
       for (const Pass pass : {Pass::kForward, Pass::kBackwardData, Pass::kBackwardWeights}) {
         if (times.contains({c, pass})) continue;
-        times[{c, pass}] = MeasurePass(c, pass, batch, repetitions);
+        times[{c, pass}] = MeasurePass(c, pass, precision, batch, repetitions);
       }
     }
   }
@@ -72,6 +78,7 @@ PassTimes MeasureConvolutions(const std::vector<Network>& networks, int64_t batc
 
 void Run(const FlagValues& flags) {
   const int64_t batch = flags.GetInt("batch_size");
+  const Precision precision = flags.GetString("dtype") == "bfloat16" ? Precision::kBFloat16 : Precision::kFloat32;
   const int repetitions = static_cast<int>(flags.GetInt("repetitions"));
   if (flags.GetInt("num_threads") > 0) omp_set_num_threads(static_cast<int>(flags.GetInt("num_threads")));
   if (const auto file = flags.FindString("json")) CheckWritable(*file);
@@ -82,20 +89,20 @@ void Run(const FlagValues& flags) {
     if (wanted == "both" || wanted == network.name) networks.push_back(std::move(network));
   }
   const double bandwidth = MeasureBandwidth(repetitions);
-  fmt::print("oneDNN {}, {} threads, float32, memory bandwidth {:.1f} GB/s\n", OneDnnVersion(), omp_get_max_threads(),
-             bandwidth / 1e9);
+  fmt::print("oneDNN {}, {} threads, {}, memory bandwidth {:.1f} GB/s\n", OneDnnVersion(), omp_get_max_threads(),
+             PrecisionName(precision), bandwidth / 1e9);
   std::fflush(stdout);
-  const PassTimes times = MeasureConvolutions(networks, batch, repetitions);
+  const PassTimes times = MeasureConvolutions(networks, precision, batch, repetitions);
   nlohmann::json json = {{"onednn", OneDnnVersion()},
                          {"num_threads", omp_get_max_threads()},
                          {"bandwidth_bytes_per_sec", bandwidth},
                          {"limits", nlohmann::json::array()}};
   for (const Network& network : networks) {
-    const double dense = MeasureDense(network.features, network.classes, batch, repetitions);
-    const Limit limit = ComputeLimit(network, times, dense, bandwidth, batch);
+    const double dense = MeasureDense(network.features, network.classes, precision, batch, repetitions);
+    const Limit limit = ComputeLimit(network, precision, times, dense, bandwidth, batch);
     if (flags.GetBool("details")) fmt::print("{}", ConvolutionTable(network, times, batch));
-    fmt::print("{}", LimitTable(network, limit, batch));
-    json["limits"].push_back(LimitJson(network, limit, batch));
+    fmt::print("{}", LimitTable(network, precision, limit, batch));
+    json["limits"].push_back(LimitJson(network, precision, limit, batch));
   }
   if (const auto file = flags.FindString("json")) WriteFileAtomically(*file, json.dump(2) + "\n");
 }

@@ -25,31 +25,32 @@ double SumOf(const Network& network, const PassTimes& times, Pass pass) {
 
 }  // namespace
 
-double NormalizationBytes(const Network& network) {
+double NormalizationBytes(const Network& network, Precision precision) {
   const double n = static_cast<double>(network.normalized_elements), a = static_cast<double>(network.added_elements);
-  return sizeof(float) * ((3 * n + a) + (5 * n + a) + 3 * a);
+  return static_cast<double>(BytesOf(precision)) * ((3 * n + a) + (5 * n + a) + 3 * a);
 }
 
-double PoolingBytes(const Network& network) {
+double PoolingBytes(const Network& network, Precision precision) {
   const double in = static_cast<double>(network.pool_in_elements), out = static_cast<double>(network.pool_out_elements);
-  return 2 * (sizeof(float) * (in + out) + out);
+  return 2 * (static_cast<double>(BytesOf(precision)) * (in + out) + out);
 }
 
-Limit ComputeLimit(const Network& network, const PassTimes& times, double dense, double bandwidth, int64_t batch) {
+Limit ComputeLimit(const Network& network, Precision precision, const PassTimes& times, double dense, double bandwidth, int64_t batch) {
   const double images = static_cast<double>(batch);
   Limit limit;
   limit.forward = SumOf(network, times, Pass::kForward) / images;
   limit.backward_data = SumOf(network, times, Pass::kBackwardData) / images;
   limit.backward_weights = SumOf(network, times, Pass::kBackwardWeights) / images;
   limit.dense = dense / images;
-  limit.normalization = NormalizationBytes(network) / bandwidth;
-  limit.pooling = PoolingBytes(network) / bandwidth;
-  limit.update = 3 * sizeof(float) * static_cast<double>(network.parameters) / bandwidth / images;  // w, g in; w out
+  limit.normalization = NormalizationBytes(network, precision) / bandwidth;
+  limit.pooling = PoolingBytes(network, precision) / bandwidth;
+  const double update_bytes = 3 * sizeof(float) + (precision == Precision::kFloat32 ? 0 : 2);  // w, g in; w out
+  limit.update = update_bytes * static_cast<double>(network.parameters) / bandwidth / images;
   return limit;
 }
 
-std::string LimitTable(const Network& network, const Limit& limit, int64_t batch) {
-  std::string text = fmt::format("{}, batch {}                   ms per image\n", network.name, batch);
+std::string LimitTable(const Network& network, Precision precision, const Limit& limit, int64_t batch) {
+  std::string text = fmt::format("{}, batch {}, {}          ms per image\n", network.name, batch, PrecisionName(precision));
   const auto row = [&](const char* name, double seconds) {
     text += fmt::format("  {:<36}{:8.2f}\n", name, 1e3 * seconds);
   };
@@ -61,7 +62,7 @@ std::string LimitTable(const Network& network, const Limit& limit, int64_t batch
   row("dense layer", limit.dense);
   row("update, bytes", limit.update);
   row("sum", limit.total());
-  text += fmt::format("limit of {}, batch {}: {:.2f} images/sec\n", network.name, batch, 1 / limit.total());
+  text += fmt::format("limit of {}, batch {}, {}: {:.2f} images/sec\n", network.name, batch, PrecisionName(precision), 1 / limit.total());
   return text;
 }
 
@@ -88,8 +89,9 @@ std::string ConvolutionTable(const Network& network, const PassTimes& times, int
   return text;
 }
 
-nlohmann::json LimitJson(const Network& network, const Limit& limit, int64_t batch) {
+nlohmann::json LimitJson(const Network& network, Precision precision, const Limit& limit, int64_t batch) {
   return {{"model", network.name},
+          {"dtype", PrecisionName(precision)},
           {"batch_size", batch},
           {"images_per_sec", 1 / limit.total()},
           {"seconds_per_image",

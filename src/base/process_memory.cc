@@ -51,6 +51,11 @@ int64_t PeakOwnBytes(const ProcessMemory& memory) {
 
 int64_t PeakOwnBytes() { return PeakOwnBytes(ReadProcessMemory()); }
 
+int64_t HeldOwnBytes() {
+  const ProcessMemory memory = ReadProcessMemoryExactly();
+  return std::max<int64_t>(memory.anonymous, 0) + std::max<int64_t>(memory.shared, 0);
+}
+
 bool ResetPeakResident() {
   const int file = open("/proc/self/clear_refs", O_WRONLY | O_CLOEXEC);
   if (file < 0) return false;

@@ -40,6 +40,9 @@ int64_t PeakOwnBytes();
 // The same from a reading.
 int64_t PeakOwnBytes(const ProcessMemory& memory);
 
+// What the program itself holds now, without binary and libraries (0 where the kernel does not say); exact.
+int64_t HeldOwnBytes();
+
 // Starts the high-water mark again from what is resident now, so that a phase can be measured alone. False if the kernel
 // refuses (it takes write access to /proc/self/clear_refs).
 bool ResetPeakResident();

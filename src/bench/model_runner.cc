@@ -45,10 +45,9 @@ class ModelRunner final : public StepRunner {
     memory_.CheckFits(needs, plans_);
     if (NanStops(params_, own_) && !params_.forward_only) plans_.step->StopUnlessFinite(0);
     PreparedRun prepared;
-    // What the program holds already: the graph, the plan and the machine code of its kernels.
-    const ProcessMemory held = ReadProcessMemoryExactly();
     prepared.counted_bytes = train::HostBytes(needs);
-    prepared.planned_peak_bytes = prepared.counted_bytes + std::max<int64_t>(held.anonymous, 0) + std::max<int64_t>(held.shared, 0);
+    // And what the program holds already: the graph, the plan and the machine code of its kernels.
+    prepared.planned_peak_bytes = prepared.counted_bytes + HeldOwnBytes();
     prepared.memory_note = train::HostLimitNote(own_.host_memory_limit_mb);
     prepared.precision_note = PrecisionNote();
     if (eval_input_ != nullptr) prepared.input_note = eval_input_->CoverageNote();

@@ -94,7 +94,7 @@ bool Load(TrainOptions& options, const data::DatasetFiles& files, Loaded* loaded
   if (options.batch_is_largest) options.batch_size = train::GraphTrainStep::LargestBatchSize(options, shape);
   loaded->step = std::make_unique<train::GraphTrainStep>(options, shape);
   facts->trainable_parameters = loaded->step->trainable_parameters();
-  facts->planned_peak_bytes = loaded->step->planned_peak_bytes();
+  facts->planned_peak_bytes = loaded->step->planned_peak_bytes() + HeldOwnBytes();
   Resume(options, loaded);
   return true;
 } catch (const Error& error) {

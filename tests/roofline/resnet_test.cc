@@ -36,10 +36,12 @@ TEST(Limit, CountsEachByteOfTheRestOnce) {
   Network network;
   network.normalized_elements = 100;
   network.added_elements = 10;
-  EXPECT_EQ(NormalizationBytes(network), 4 * (8 * 100 + 5 * 10));
+  EXPECT_EQ(NormalizationBytes(network, Precision::kFloat32), 4 * (8 * 100 + 5 * 10));
+  EXPECT_EQ(NormalizationBytes(network, Precision::kBFloat16), 2 * (8 * 100 + 5 * 10));
   network.pool_in_elements = 40;
   network.pool_out_elements = 10;
-  EXPECT_EQ(PoolingBytes(network), 2 * (4 * 50 + 10));
+  EXPECT_EQ(PoolingBytes(network, Precision::kFloat32), 2 * (4 * 50 + 10));
+  EXPECT_EQ(PoolingBytes(network, Precision::kBFloat16), 2 * (2 * 50 + 10));
 }
 
 TEST(Limit, LeavesOutTheGradientOfTheImages) {
@@ -50,7 +52,7 @@ TEST(Limit, LeavesOutTheGradientOfTheImages) {
     times[{{3, 8, 16, 3, 1}, pass}].seconds = 100;
     times[{{16, 8, 16, 3, 1}, pass}].seconds = 1;
   }
-  const Limit limit = ComputeLimit(network, times, /*dense=*/4, /*bandwidth=*/1e9, /*batch=*/2);
+  const Limit limit = ComputeLimit(network, Precision::kFloat32, times, /*dense=*/4, /*bandwidth=*/1e9, /*batch=*/2);
   EXPECT_EQ(limit.forward, (100 + 2 * 1) / 2.0);
   EXPECT_EQ(limit.backward_data, 2 * 1 / 2.0);
   EXPECT_EQ(limit.dense, 2);

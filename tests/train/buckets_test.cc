@@ -19,12 +19,13 @@ using ::testing::ElementsAre;
 
 constexpr int64_t kBatch = 4;
 
-// Convolutions whose filters have a form of their own on the CPU, and dense layers.
+// Convolutions whose filters have a form of their own on the CPU, and dense layers. Channels fill the widest vectors: a form that
+// is padded would travel with its padding.
 const Model& DeepNet() {
   static const Model model = {.name = "deep_net", .dataset = "cifar10", .image_size = 12, .layers = [](ModelBuilder& builder, Output x) {
-                                x = builder.Conv(x, 8, 5, 5, {.strides = {2, 2}});
+                                x = builder.Conv(x, 16, 5, 5, {.strides = {2, 2}});
                                 x = builder.Conv(x, 16, 3, 3, {.strides = {2, 2}});
-                                x = builder.Conv(x, 24, 3, 3);
+                                x = builder.Conv(x, 32, 3, 3);
                                 return builder.Affine(builder.Affine(builder.Flatten(x), 40), 30);
                               }};
   return model;
@@ -44,8 +45,8 @@ class Replicas {
     };
     set_ = BuildTrainingTowers(Scope(&graph_), strategy, options, build, [] { return MomentumOptimizer(0.05, 0.9); });
     session_ = std::make_unique<Session>(&graph_, session);
-    session_->Initialize();
     runner_ = session_->Prepare(feeds_, {set_.total_loss}, {set_.train_step});
+    session_->Initialize();  // behind Prepare, so that variables have their forms when they get their memory, side by side
   }
 
   // Losses of some steps, then all weights of the first and the last copy.

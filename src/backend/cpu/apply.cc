@@ -77,7 +77,7 @@ PreparedKernel PrepareApply(const KernelRequest& r, const DeviceCaps& caps) {
   const ApplyAttrs& attrs = r.attr<ApplyAttrs>();
   const Form form = FormOf(r.kind, attrs.use_nesterov);
   const int decay = attrs.has_weight_decay ? static_cast<int>(r.inputs.size()) - 1 : -1;
-  const int64_t size = FloatsIn(r.inputs[0]);
+  const int64_t size = ValuesIn(r.inputs[0]);
   for (int i = 1; i <= form.slots; ++i) MUSTER_CHECK(r.inputs[static_cast<size_t>(i)].layout == r.inputs[0].layout);
   MUSTER_CHECK(r.inputs[static_cast<size_t>(form.grad)].layout == r.inputs[0].layout);
   return {MakeKernel([=, threads = caps.threads, update = GetUpdate(form.rule)](const LaunchArgs& a) {

@@ -14,16 +14,24 @@ struct Step {
   int64_t from_offset = 0, to_offset = 0;  // elements
 };
 
-PreparedKernel RunSteps(std::vector<Step> steps, int threads, float constant = 0) {
+template <typename T>
+PreparedKernel StepsKernel(std::vector<Step> steps, int threads, T constant) {
   return {MakeKernel([steps = std::move(steps), threads, constant](const LaunchArgs& a) {
     for (const Step& step : steps) {
       if (a.outputs[step.to_index] == nullptr) continue;
-      const float* from = step.source == Step::Source::kConstant ? &constant
-                          : step.source == Step::Source::kOutput ? a.out<float>(step.from_index)
-                                                                 : a.in<float>(step.from_index);
-      step.copy.Run(from + step.from_offset, a.out<float>(step.to_index) + step.to_offset, threads);
+      const T* from = step.source == Step::Source::kConstant ? &constant
+                      : step.source == Step::Source::kOutput ? a.out<T>(step.from_index)
+                                                             : a.in<T>(step.from_index);
+      step.copy.Run(from + step.from_offset, a.out<T>(step.to_index) + step.to_offset, threads);
     }
   })};
+}
+
+// "dtype" is float32, float16 or bfloat16.
+PreparedKernel RunSteps(std::vector<Step> steps, DType dtype, int threads, double constant = 0) {
+  const float value = static_cast<float>(constant);
+  if (dtype == DType::kFloat32) return StepsKernel(std::move(steps), threads, value);
+  return StepsKernel(std::move(steps), threads, dtype == DType::kFloat16 ? ToFloat16(value).bits : ToBFloat16(value).bits);
 }
 
 // The box of shape "box" inside arrays with these strides.
@@ -92,7 +100,7 @@ PreparedKernel PrepareTranspose(const KernelRequest& r, const DeviceCaps& caps) 
   const auto in = StridesOf(r.in(0)), to = StridesOf(r.out(0));
   std::vector<int64_t> from;
   for (int axis : perm) from.push_back(in[At(axis)]);
-  return RunSteps({{BoxCopy(r.out(0), to, from)}}, caps.threads);
+  return RunSteps({{BoxCopy(r.out(0), to, from)}}, r.inputs[0].dtype, caps.threads);
 }
 
 // Pack is Concat of tensors with a new axis of size 1.
@@ -106,7 +114,7 @@ PreparedKernel PrepareConcat(const KernelRequest& r, const DeviceCaps& caps) {
     steps.push_back({BoxCopy(box, to, StridesOf(box)), Step::Source::kInput, i, 0, 0, position * to[At(axis)]});
     position += box[axis];
   }
-  return RunSteps(std::move(steps), caps.threads);
+  return RunSteps(std::move(steps), r.inputs[0].dtype, caps.threads);
 }
 
 PreparedKernel PrepareSplit(const KernelRequest& r, const DeviceCaps& caps) {
@@ -118,7 +126,7 @@ PreparedKernel PrepareSplit(const KernelRequest& r, const DeviceCaps& caps) {
     steps.push_back({BoxCopy(r.out(i), StridesOf(r.out(i)), from), Step::Source::kInput, 0, i, position * from[At(axis)], 0});
     position += r.out(i)[axis];
   }
-  return RunSteps(std::move(steps), caps.threads);
+  return RunSteps(std::move(steps), r.inputs[0].dtype, caps.threads);
 }
 
 PreparedKernel PrepareSlice(const KernelRequest& r, const DeviceCaps& caps) {
@@ -126,12 +134,12 @@ PreparedKernel PrepareSlice(const KernelRequest& r, const DeviceCaps& caps) {
   const auto from = StridesOf(r.in(0));
   Step step{BoxCopy(r.out(0), StridesOf(r.out(0)), from)};
   for (int axis = 0; axis < r.in(0).rank(); ++axis) step.from_offset += begin[At(axis)] * from[At(axis)];
-  return RunSteps({std::move(step)}, caps.threads);
+  return RunSteps({std::move(step)}, r.inputs[0].dtype, caps.threads);
 }
 
 PreparedKernel PreparePad(const KernelRequest& r, const DeviceCaps& caps) {
   const auto& attrs = r.attr<PadAttrs>();
-  return RunSteps(PadSteps(r.in(0), r.out(0), attrs).Make(), caps.threads, static_cast<float>(attrs.constant));
+  return RunSteps(PadSteps(r.in(0), r.out(0), attrs).Make(), r.inputs[0].dtype, caps.threads, attrs.constant);
 }
 
 PreparedKernel PrepareTile(const KernelRequest& r, const DeviceCaps& caps) {
@@ -142,7 +150,7 @@ PreparedKernel PrepareTile(const KernelRequest& r, const DeviceCaps& caps) {
     axes.push_back({multiples[At(i)], to[At(i)] * r.in(0)[i], 0});
     axes.push_back({r.in(0)[i], to[At(i)], from[At(i)]});
   }
-  return RunSteps({{StridedCopy(axes)}}, caps.threads);
+  return RunSteps({{StridedCopy(axes)}}, r.inputs[0].dtype, caps.threads);
 }
 
 PreparedKernel PrepareBroadcastTo(const KernelRequest& r, const DeviceCaps& caps) {
@@ -151,7 +159,7 @@ PreparedKernel PrepareBroadcastTo(const KernelRequest& r, const DeviceCaps& caps
   const int added = out.rank() - in.rank();
   std::vector<int64_t> from(At(out.rank()));
   for (int i = added; i < out.rank(); ++i) from[At(i)] = in[i - added] == 1 ? 0 : strides[At(i - added)];
-  return RunSteps({{BoxCopy(out, StridesOf(out), from)}}, caps.threads);
+  return RunSteps({{BoxCopy(out, StridesOf(out), from)}}, r.inputs[0].dtype, caps.threads);
 }
 
 }  // namespace muster::cpu

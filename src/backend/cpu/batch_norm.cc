@@ -3,6 +3,7 @@
 #include "backend/cpu/batch_norm_plan.h"
 #include "backend/cpu/kernels.h"
 #include "base/check.h"
+#include "core/convert.h"
 
 namespace muster::cpu {
 namespace {
@@ -34,12 +35,13 @@ BatchNormAttrs AttrsOf(const KernelRequest& r) {
   return attrs;
 }
 
-// What both directions have in common.
+// What both directions have in common. T: of the activations and their gradients.
+template <typename T>
 class BatchNormKernel : public Kernel {
  public:
   BatchNormKernel(const KernelRequest& r, const Shape& x, int64_t arrays, int threads)
-      : attrs_(AttrsOf(r)), plan_(RowsOf(x), x[x.rank() - 1], arrays), threads_(threads),
-        streams_(x.num_elements() * 4 >= kStreamBytes && plan_.channels % kChannelPadding == 0) {
+      : attrs_(AttrsOf(r)), plan_(RowsOf(x), x[x.rank() - 1], arrays * static_cast<int64_t>(sizeof(T))), threads_(threads),
+        streams_(x.num_elements() * static_cast<int64_t>(sizeof(T)) >= kStreamBytes && plan_.channels % kChannelPadding == 0) {
     MUSTER_CHECK(attrs_.data_format == DataFormat::kNHWC);
   }
   int64_t workspace_bytes() const { return BatchNormScratch::Bytes(plan_); }
@@ -56,20 +58,25 @@ class BatchNormKernel : public Kernel {
   const BatchNormPlan plan_;
   const int threads_;
   const bool streams_;
-  const BatchNormSimd& simd_ = GetBatchNormSimd();
+  const BatchNormSimd<T>& simd_ = GetBatchNormSimd<T>();
 };
 
 // inputs x, scale, offset, mean, variance[, side]; outputs y, batch_mean, batch_variance, reserve_mean, reserve_inv_std.
 // Asked for y alone, a batch norm is done again: inputs 3 and 4 are then the reserve_mean and reserve_inv_std that the first
 // time left, and y gets the bits it had.
-class ForwardKernel final : public BatchNormKernel {
+template <typename T>
+class ForwardKernel final : public BatchNormKernel<T> {
+  using Base = BatchNormKernel<T>;
+  using Base::attrs_, Base::plan_, Base::threads_, Base::streams_, Base::simd_, Base::rows, Base::Spread;
+  using Args = BatchNormForwardArgs<T>;
+
  public:
   ForwardKernel(const KernelRequest& r, int threads)
-      : BatchNormKernel(r, r.in(0), 1, threads), is_redone_(r.outputs.size() == 1) {}
+      : Base(r, r.in(0), 1, threads), is_redone_(r.outputs.size() == 1) {}
 
   void Launch(const LaunchArgs& a) override {
     const BatchNormScratch scratch(plan_, a.workspace);
-    const BatchNormForwardArgs f = Bind(a, scratch);
+    const Args f = Bind(a, scratch);
     const auto normalise = [&](int64_t chunk, int64_t c) { Normalise(f, chunk, c); };
     const auto finish = [&](int64_t begin, int64_t end) { Finish(a, scratch, begin, end); };
     if (attrs_.is_training && !is_redone_) {
@@ -84,26 +91,26 @@ class ForwardKernel final : public BatchNormKernel {
   }
 
  private:
-  BatchNormForwardArgs Bind(const LaunchArgs& a, const BatchNormScratch& scratch) const {
+  Args Bind(const LaunchArgs& a, const BatchNormScratch& scratch) const {
     const auto table = [&](Table t) { return scratch.table(plan_, t); };
-    BatchNormForwardArgs f{a.in<float>(0), attrs_.has_side_input ? a.in<float>(5) : nullptr, table(kMean), table(kFactor),
-                           table(kOffset), a.out<float>(0), attrs_.activation == Activation::kRelu, streams_};
+    Args f{a.in<T>(0), attrs_.has_side_input ? a.in<T>(5) : nullptr, table(kMean), table(kFactor),
+                           table(kOffset), a.out<T>(0), attrs_.activation == Activation::kRelu, streams_};
     if (f.y == f.x || f.y == f.side) f.stream = false;  // in place: its lines are in the cache already
     return f;
   }
 
   // The average of some rows, spread evenly.
-  void FindShift(const float* x, const BatchNormScratch& scratch, int64_t begin, int64_t end) const {
+  void FindShift(const T* x, const BatchNormScratch& scratch, int64_t begin, int64_t end) const {
     const int64_t rows = plan_.real_rows(), samples = std::min(kShiftRows, rows);
     float* shift = scratch.table(plan_, kShift);
     for (int64_t c = begin; c < end; ++c) {
       double sum = 0;
-      for (int64_t i = 0; i < samples; ++i) sum += x[i * rows / samples * plan_.real_channels + c];
+      for (int64_t i = 0; i < samples; ++i) sum += Convert<double>(x[i * rows / samples * plan_.real_channels + c]);
       Spread(shift, c, samples > 0 ? sum / static_cast<double>(samples) : 0);
     }
   }
 
-  void Sum(const BatchNormScratch& scratch, const BatchNormForwardArgs& f, int64_t chunk, int64_t c) const {
+  void Sum(const BatchNormScratch& scratch, const Args& f, int64_t chunk, int64_t c) const {
     const float* shift = scratch.table(plan_, kShift) + c;
     SumPiece(plan_, scratch, chunk, c, [&](const BatchNormTile& tile, int64_t row, float* sum, float* square) {
       simd_.moments(tile, f.x + row * plan_.channels + c, shift, sum, square);
@@ -142,7 +149,7 @@ class ForwardKernel final : public BatchNormKernel {
     Spread(scratch.table(plan_, kOffset), c, static_cast<double>(a.in<float>(2)[c]));
   }
 
-  void Normalise(BatchNormForwardArgs f, int64_t chunk, int64_t c) const {
+  void Normalise(Args f, int64_t chunk, int64_t c) const {
     if (f.y == nullptr) return;  // only the statistics are read
     const int64_t at = plan_.row(chunk) * plan_.channels + c;
     f.x += at, f.y += at;
@@ -155,14 +162,19 @@ class ForwardKernel final : public BatchNormKernel {
 };
 
 // inputs dy, x, scale, reserve_mean, reserve_inv_std[, offset, y[, dy2]]; outputs dx, dscale, doffset[, dside].
-class BackwardKernel final : public BatchNormKernel {
+template <typename T>
+class BackwardKernel final : public BatchNormKernel<T> {
+  using Base = BatchNormKernel<T>;
+  using Base::attrs_, Base::plan_, Base::threads_, Base::streams_, Base::simd_, Base::rows, Base::Spread;
+  using Args = BatchNormBackwardArgs<T>;
+
  public:
   BackwardKernel(const KernelRequest& r, int threads)
-      : BatchNormKernel(r, r.in(1), 2, threads), fused_(r.kind == OpKind::k_FusedBatchNormGradEx), has_two_(r.inputs.size() > 7) {}
+      : Base(r, r.in(1), 2, threads), fused_(r.kind == OpKind::k_FusedBatchNormGradEx), has_two_(r.inputs.size() > 7) {}
 
   void Launch(const LaunchArgs& a) override {
     const BatchNormScratch scratch(plan_, a.workspace);
-    const BatchNormBackwardArgs b = Bind(a, scratch);
+    const Args b = Bind(a, scratch);
     for (int64_t c = 0; c < plan_.real_channels; ++c) {
       Spread(scratch.table(plan_, kMean), c, static_cast<double>(a.in<float>(3)[c]));
       Spread(scratch.table(plan_, kFactor), c, static_cast<double>(a.in<float>(2)[c] * a.in<float>(4)[c]));
@@ -175,22 +187,22 @@ class BackwardKernel final : public BatchNormKernel {
   }
 
  private:
-  BatchNormBackwardArgs Bind(const LaunchArgs& a, const BatchNormScratch& scratch) const {
+  Args Bind(const LaunchArgs& a, const BatchNormScratch& scratch) const {
     const auto table = [&](Table t) { return scratch.table(plan_, t); };
-    BatchNormBackwardArgs b{.dy = a.in<float>(0), .dy2 = has_two_ ? a.in<float>(7) : nullptr, .x = a.in<float>(1), .y = fused_ ? a.in<float>(6) : nullptr,
+    Args b{.dy = a.in<T>(0), .dy2 = has_two_ ? a.in<T>(7) : nullptr, .x = a.in<T>(1), .y = fused_ ? a.in<T>(6) : nullptr,
                             .mask = ReluMask::kNone, .mean = table(kMean), .factor = table(kFactor),
                             .offset = table(kOffset), .slope = table(kSlope), .bias = table(kBias), .masked_dy = nullptr,
-                            .dx = a.out<float>(0), .stream = streams_};
+                            .dx = a.out<T>(0), .stream = streams_};
     // Without a side input the output follows from x, which is read anyway.
     if (fused_ && attrs_.activation == Activation::kRelu)
       b.mask = attrs_.has_side_input ? ReluMask::kFromOutput : ReluMask::kRecomputed;
     if (fused_ && attrs_.has_side_input && !(b.mask == ReluMask::kNone && !has_two_ && a.outputs[3] == a.inputs[0]))
-      b.masked_dy = a.out<float>(3);
+      b.masked_dy = a.out<T>(3);
     if (b.dx == b.dy || b.dx == b.dy2 || b.dx == b.x || b.dx == b.y) b.stream = false;  // in place: its lines are in the cache already
     return b;
   }
 
-  static BatchNormBackwardArgs Shifted(BatchNormBackwardArgs b, int64_t at, int64_t c) {
+  static Args Shifted(Args b, int64_t at, int64_t c) {
     b.dy += at, b.x += at;
     if (b.dy2 != nullptr) b.dy2 += at;
     if (b.dx != nullptr) b.dx += at;
@@ -200,7 +212,7 @@ class BackwardKernel final : public BatchNormKernel {
     return b;
   }
 
-  void Sum(const BatchNormScratch& scratch, const BatchNormBackwardArgs& b, int64_t chunk, int64_t c) const {
+  void Sum(const BatchNormScratch& scratch, const Args& b, int64_t chunk, int64_t c) const {
     SumPiece(plan_, scratch, chunk, c, [&](const BatchNormTile& tile, int64_t row, float* sum, float* product) {
       simd_.gradient_sums(tile, Shifted(b, row * plan_.channels + c, c), sum, product);
     });
@@ -221,9 +233,9 @@ class BackwardKernel final : public BatchNormKernel {
     }
   }
 
-  void InputGradient(const BatchNormBackwardArgs& whole, int64_t chunk, int64_t c) const {
+  void InputGradient(const Args& whole, int64_t chunk, int64_t c) const {
     if (whole.dx == nullptr) return;
-    BatchNormBackwardArgs b = Shifted(whole, plan_.row(chunk) * plan_.channels + c, c);
+    Args b = Shifted(whole, plan_.row(chunk) * plan_.channels + c, c);
     if (b.masked_dy != nullptr) {  // written by the first pass
       b.dy = b.masked_dy;
       b.dy2 = nullptr;
@@ -246,7 +258,8 @@ PreparedKernel Prepared(std::unique_ptr<K> kernel, std::vector<std::pair<int, in
 PreparedKernel PrepareBatchNorm(const KernelRequest& r, const DeviceCaps& caps) {
   std::vector<std::pair<int, int>> in_place{{0, 0}};
   if (AttrsOf(r).has_side_input) in_place.push_back({0, 5});
-  return Prepared(std::make_unique<ForwardKernel>(r, caps.threads), std::move(in_place));
+  if (r.inputs[0].dtype == DType::kBFloat16) return Prepared(std::make_unique<ForwardKernel<BFloat16>>(r, caps.threads), std::move(in_place));
+  return Prepared(std::make_unique<ForwardKernel<float>>(r, caps.threads), std::move(in_place));
 }
 
 PreparedKernel PrepareBatchNormGrad(const KernelRequest& r, const DeviceCaps& caps) {
@@ -258,7 +271,8 @@ PreparedKernel PrepareBatchNormGrad(const KernelRequest& r, const DeviceCaps& ca
   in_place.push_back({0, 0});
   if (has_two) in_place.push_back({0, 7});
   in_place.push_back({0, 1});
-  return Prepared(std::make_unique<BackwardKernel>(r, caps.threads), std::move(in_place));
+  if (r.inputs[0].dtype == DType::kBFloat16) return Prepared(std::make_unique<BackwardKernel<BFloat16>>(r, caps.threads), std::move(in_place));
+  return Prepared(std::make_unique<BackwardKernel<float>>(r, caps.threads), std::move(in_place));
 }
 
 }  // namespace muster::cpu

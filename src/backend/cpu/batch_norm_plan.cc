@@ -17,12 +17,12 @@ int64_t RoundUp(int64_t n, int64_t to) { return (n + to - 1) / to * to; }
 
 }  // namespace
 
-BatchNormPlan::BatchNormPlan(int64_t real_rows, int64_t real_channels_, int64_t arrays)
+BatchNormPlan::BatchNormPlan(int64_t real_rows, int64_t real_channels_, int64_t bytes_read)
     : rows(real_rows), channels(real_channels_), fold(1), real_channels(real_channels_), chunks(1) {
   const int64_t bytes = rows * channels * static_cast<int64_t>(sizeof(float));
   small = bytes <= kSmallBytes;
   block = kMaxBlock;
-  while (block >= kMinBlock && (rows * block * 4 * arrays > kCacheBudget || channels < kMinBlocks * block)) block /= 2;
+  while (block >= kMinBlock && (rows * block * bytes_read > kCacheBudget || channels < kMinBlocks * block)) block /= 2;
   if (block >= kMinBlock) {
     padded = RoundUp(channels, kChannelPadding);
     return;

@@ -21,8 +21,8 @@ struct BatchNormPlan {
   int64_t chunks, block;        // pieces: chunks runs of rows, each ceil(channels / block) blocks of channels
   bool small;                   // not worth waking threads
 
-  // "arrays": how many activations the first pass reads.
-  BatchNormPlan(int64_t real_rows, int64_t real_channels, int64_t arrays);
+  // "bytes_read": by the first pass for each value of the activation.
+  BatchNormPlan(int64_t real_rows, int64_t real_channels, int64_t bytes_read);
 
   int64_t blocks() const { return (channels + block - 1) / block; }
   int64_t row(int64_t chunk) const { return rows * chunk / chunks; }

@@ -15,8 +15,8 @@ constexpr int64_t kRowsAtOnce = 8;
 
 // The loops below go through several rows at once, so that a vector of per-channel values is loaded once for all of them;
 // a lane count that does not divide the channels makes the last vector of each row a masked one.
-template <int kRows>
-HWY_INLINE void MomentsOfRows(F32 d, const float* x, int64_t stride, int64_t channels, const float* shift, float* sum,
+template <int kRows, typename T>
+HWY_INLINE void MomentsOfRows(F32 d, const T* x, int64_t stride, int64_t channels, const float* shift, float* sum,
                               float* square) {
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
   for (int64_t c = 0; c < channels; c += lanes) {
@@ -41,7 +41,8 @@ HWY_INLINE void MomentsOfRows(F32 d, const float* x, int64_t stride, int64_t cha
   }
 }
 
-void Moments(const BatchNormTile& t, const float* x, const float* shift, float* sum, float* square) {
+template <typename T>
+void Moments(const BatchNormTile& t, const T* x, const float* shift, float* sum, float* square) {
   const F32 d;
   int64_t r = 0;
   for (; r + kRowsAtOnce <= t.rows; r += kRowsAtOnce)
@@ -49,8 +50,8 @@ void Moments(const BatchNormTile& t, const float* x, const float* shift, float* 
   for (; r < t.rows; ++r) MomentsOfRows<1>(d, x + r * t.stride, t.stride, t.channels, shift, sum, square);
 }
 
-template <bool kSide, bool kRelu, bool kStream, int kRows>
-HWY_INLINE void NormaliseRows(F32 d, const BatchNormForwardArgs& a, int64_t row, const BatchNormTile& t) {
+template <bool kSide, bool kRelu, bool kStream, int kRows, typename T>
+HWY_INLINE void NormaliseRows(F32 d, const BatchNormForwardArgs<T>& a, int64_t row, const BatchNormTile& t) {
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
   for (int64_t c = 0; c < t.channels; c += lanes) {
     const size_t part = static_cast<size_t>(t.channels - c);
@@ -61,7 +62,7 @@ HWY_INLINE void NormaliseRows(F32 d, const BatchNormForwardArgs& a, int64_t row,
       if (kSide) v = hn::Add(v, LoadPart(d, a.side + at, part));
       if (kRelu) v = KeepPositive(d, v);
       if (kStream) {
-        hn::Stream(v, d, a.y + at);
+        StreamOut(v, d, a.y + at);
       } else {
         StorePart(v, d, a.y + at, part);
       }
@@ -69,8 +70,8 @@ HWY_INLINE void NormaliseRows(F32 d, const BatchNormForwardArgs& a, int64_t row,
   }
 }
 
-template <bool kSide, bool kRelu, bool kStream>
-void NormaliseAs(const BatchNormTile& t, const BatchNormForwardArgs& a) {
+template <bool kSide, bool kRelu, bool kStream, typename T>
+void NormaliseAs(const BatchNormTile& t, const BatchNormForwardArgs<T>& a) {
   constexpr int kRows = 4;
   const F32 d;
   int64_t r = 0;
@@ -79,12 +80,13 @@ void NormaliseAs(const BatchNormTile& t, const BatchNormForwardArgs& a) {
   if (kStream) hwy::FlushStream();
 }
 
-template <bool kSide, bool kRelu>
-void NormaliseStreamed(const BatchNormTile& t, const BatchNormForwardArgs& a) {
+template <bool kSide, bool kRelu, typename T>
+void NormaliseStreamed(const BatchNormTile& t, const BatchNormForwardArgs<T>& a) {
   a.stream ? NormaliseAs<kSide, kRelu, true>(t, a) : NormaliseAs<kSide, kRelu, false>(t, a);
 }
 
-void Normalise(const BatchNormTile& t, const BatchNormForwardArgs& a) {
+template <typename T>
+void Normalise(const BatchNormTile& t, const BatchNormForwardArgs<T>& a) {
   if (a.side != nullptr) {
     a.relu ? NormaliseStreamed<true, true>(t, a) : NormaliseStreamed<true, false>(t, a);
   } else {
@@ -97,14 +99,15 @@ struct Channels {
   VF32 mean, factor, offset;
 };
 
-HWY_INLINE Channels LoadChannels(F32 d, const BatchNormBackwardArgs& a, int64_t c) {
+template <typename T>
+HWY_INLINE Channels LoadChannels(F32 d, const BatchNormBackwardArgs<T>& a, int64_t c) {
   return {hn::LoadU(d, a.mean + c), hn::LoadU(d, a.factor + c), hn::LoadU(d, a.offset + c)};
 }
 
 // dy where the forward pass let its value through. "centred" is x - mean; the recomputed output is bit-equal to the forward
 // pass' own, since it takes the same operations.
-template <ReluMask kMask, bool kTwo>
-HWY_INLINE VF32 MaskedGradient(F32 d, const BatchNormBackwardArgs& a, const Channels& ch, VF32 centred, int64_t at, size_t part) {
+template <ReluMask kMask, bool kTwo, typename T>
+HWY_INLINE VF32 MaskedGradient(F32 d, const BatchNormBackwardArgs<T>& a, const Channels& ch, VF32 centred, int64_t at, size_t part) {
   VF32 dy = LoadPart(d, a.dy + at, part);
   if (kTwo) dy = hn::Add(dy, LoadPart(d, a.dy2 + at, part));
   if (kMask == ReluMask::kNone) return dy;
@@ -112,8 +115,8 @@ HWY_INLINE VF32 MaskedGradient(F32 d, const BatchNormBackwardArgs& a, const Chan
   return hn::IfThenElseZero(hn::Gt(y, hn::Zero(d)), dy);
 }
 
-template <ReluMask kMask, bool kTwo, bool kWrite, int kRows>
-HWY_INLINE void GradientSumsOfRows(F32 d, const BatchNormBackwardArgs& a, int64_t row, const BatchNormTile& t, float* sum,
+template <ReluMask kMask, bool kTwo, bool kWrite, int kRows, typename T>
+HWY_INLINE void GradientSumsOfRows(F32 d, const BatchNormBackwardArgs<T>& a, int64_t row, const BatchNormTile& t, float* sum,
                                    float* product) {
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
   for (int64_t c = 0; c < t.channels; c += lanes) {
@@ -134,8 +137,8 @@ HWY_INLINE void GradientSumsOfRows(F32 d, const BatchNormBackwardArgs& a, int64_
   }
 }
 
-template <ReluMask kMask, bool kTwo, bool kWrite>
-void GradientSumsAs(const BatchNormTile& t, const BatchNormBackwardArgs& a, float* sum, float* product) {
+template <ReluMask kMask, bool kTwo, bool kWrite, typename T>
+void GradientSumsAs(const BatchNormTile& t, const BatchNormBackwardArgs<T>& a, float* sum, float* product) {
   constexpr int kRows = 4;
   const F32 d;
   int64_t r = 0;
@@ -143,8 +146,8 @@ void GradientSumsAs(const BatchNormTile& t, const BatchNormBackwardArgs& a, floa
   for (; r < t.rows; ++r) GradientSumsOfRows<kMask, kTwo, kWrite, 1>(d, a, r, t, sum, product);
 }
 
-template <ReluMask kMask>
-void GradientSumsMasked(const BatchNormTile& t, const BatchNormBackwardArgs& a, float* sum, float* product) {
+template <ReluMask kMask, typename T>
+void GradientSumsMasked(const BatchNormTile& t, const BatchNormBackwardArgs<T>& a, float* sum, float* product) {
   if (a.dy2 != nullptr) {
     a.masked_dy != nullptr ? GradientSumsAs<kMask, true, true>(t, a, sum, product) : GradientSumsAs<kMask, true, false>(t, a, sum, product);
   } else {
@@ -152,7 +155,8 @@ void GradientSumsMasked(const BatchNormTile& t, const BatchNormBackwardArgs& a, 
   }
 }
 
-void GradientSums(const BatchNormTile& t, const BatchNormBackwardArgs& a, float* sum, float* product) {
+template <typename T>
+void GradientSums(const BatchNormTile& t, const BatchNormBackwardArgs<T>& a, float* sum, float* product) {
   switch (a.mask) {
     case ReluMask::kNone: return GradientSumsMasked<ReluMask::kNone>(t, a, sum, product);
     case ReluMask::kFromOutput: return GradientSumsMasked<ReluMask::kFromOutput>(t, a, sum, product);
@@ -160,8 +164,8 @@ void GradientSums(const BatchNormTile& t, const BatchNormBackwardArgs& a, float*
   }
 }
 
-template <ReluMask kMask, bool kTwo, bool kStream, int kRows>
-HWY_INLINE void GradientInputOfRows(F32 d, const BatchNormBackwardArgs& a, int64_t row, const BatchNormTile& t) {
+template <ReluMask kMask, bool kTwo, bool kStream, int kRows, typename T>
+HWY_INLINE void GradientInputOfRows(F32 d, const BatchNormBackwardArgs<T>& a, int64_t row, const BatchNormTile& t) {
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
   for (int64_t c = 0; c < t.channels; c += lanes) {
     const size_t part = static_cast<size_t>(t.channels - c);
@@ -173,7 +177,7 @@ HWY_INLINE void GradientInputOfRows(F32 d, const BatchNormBackwardArgs& a, int64
       const VF32 g = MaskedGradient<kMask, kTwo>(d, a, ch, centred, at, part);
       const VF32 dx = hn::MulSub(g, ch.factor, hn::MulAdd(centred, slope, bias));
       if (kStream) {
-        hn::Stream(dx, d, a.dx + at);
+        StreamOut(dx, d, a.dx + at);
       } else {
         StorePart(dx, d, a.dx + at, part);
       }
@@ -181,8 +185,8 @@ HWY_INLINE void GradientInputOfRows(F32 d, const BatchNormBackwardArgs& a, int64
   }
 }
 
-template <ReluMask kMask, bool kTwo, bool kStream>
-void GradientInputAs(const BatchNormTile& t, const BatchNormBackwardArgs& a) {
+template <ReluMask kMask, bool kTwo, bool kStream, typename T>
+void GradientInputAs(const BatchNormTile& t, const BatchNormBackwardArgs<T>& a) {
   constexpr int kRows = 4;
   const F32 d;
   int64_t r = 0;
@@ -191,8 +195,8 @@ void GradientInputAs(const BatchNormTile& t, const BatchNormBackwardArgs& a) {
   if (kStream) hwy::FlushStream();
 }
 
-template <ReluMask kMask>
-void GradientInputMasked(const BatchNormTile& t, const BatchNormBackwardArgs& a) {
+template <ReluMask kMask, typename T>
+void GradientInputMasked(const BatchNormTile& t, const BatchNormBackwardArgs<T>& a) {
   if (a.dy2 != nullptr) {
     a.stream ? GradientInputAs<kMask, true, true>(t, a) : GradientInputAs<kMask, true, false>(t, a);
   } else {
@@ -200,7 +204,8 @@ void GradientInputMasked(const BatchNormTile& t, const BatchNormBackwardArgs& a)
   }
 }
 
-void GradientInput(const BatchNormTile& t, const BatchNormBackwardArgs& a) {
+template <typename T>
+void GradientInput(const BatchNormTile& t, const BatchNormBackwardArgs<T>& a) {
   switch (a.mask) {
     case ReluMask::kNone: return GradientInputMasked<ReluMask::kNone>(t, a);
     case ReluMask::kFromOutput: return GradientInputMasked<ReluMask::kFromOutput>(t, a);
@@ -210,10 +215,14 @@ void GradientInput(const BatchNormTile& t, const BatchNormBackwardArgs& a) {
 
 }  // namespace
 
-const BatchNormSimd* BatchNormTable() {
-  static constexpr BatchNormSimd table = {Moments, Normalise, GradientSums, GradientInput};
+template <typename T>
+const BatchNormSimd<T>* TableOf() {
+  static constexpr BatchNormSimd<T> table = {Moments<T>, Normalise<T>, GradientSums<T>, GradientInput<T>};
   return &table;
 }
+
+const BatchNormSimd<float>* BatchNormTable() { return TableOf<float>(); }
+const BatchNormSimd<BFloat16>* BatchNormHalfTable() { return TableOf<BFloat16>(); }
 
 }  // namespace HWY_NAMESPACE
 }  // namespace muster::cpu
@@ -222,6 +231,8 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace muster::cpu {
 HWY_EXPORT(BatchNormTable);
-const BatchNormSimd& GetBatchNormSimd() { return *HWY_DYNAMIC_DISPATCH(BatchNormTable)(); }
+HWY_EXPORT(BatchNormHalfTable);
+template <> const BatchNormSimd<float>& GetBatchNormSimd() { return *HWY_DYNAMIC_DISPATCH(BatchNormTable)(); }
+template <> const BatchNormSimd<BFloat16>& GetBatchNormSimd() { return *HWY_DYNAMIC_DISPATCH(BatchNormHalfTable)(); }
 }  // namespace muster::cpu
 #endif

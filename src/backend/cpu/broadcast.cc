@@ -59,7 +59,8 @@ struct Walk {
 };
 
 // Elements [begin, end) of the output.
-void RunRange(const Walk& walk, BinaryFn loop, const float* a, const float* b, float* out, int64_t begin, int64_t end) {
+template <typename T>
+void RunRange(const Walk& walk, BinaryFn<T> loop, const T* a, const T* b, T* out, int64_t begin, int64_t end) {
   const Walk::Axis& last = walk.last();
   while (begin < end) {
     const int64_t row = begin / last.size, column = begin % last.size, count = std::min(last.size - column, end - begin);
@@ -72,27 +73,33 @@ void RunRange(const Walk& walk, BinaryFn loop, const float* a, const float* b, f
 // Opaque forms as flat arrays.
 Shape Flat(const TensorDesc& desc, bool opaque) {
   if (!opaque) return desc.shape;
-  return desc.shape.num_elements() == 1 && desc.layout.is_plain() ? Shape{} : Shape{FloatsIn(desc)};
+  return desc.shape.num_elements() == 1 && desc.layout.is_plain() ? Shape{} : Shape{ValuesIn(desc)};
+}
+
+template <typename T>
+std::unique_ptr<Kernel> MakeBroadcast(const Walk& walk, BinaryOp op, int threads) {
+  const BinaryLoops<T>& loops = GetElementwiseSimd<T>()[op];
+  const BinaryFn<T> loop = walk.last().b == 0 ? loops.b_scalar : walk.last().a == 0 ? loops.a_scalar : loops.both;
+  return MakeKernel([=, size = walk.size()](const LaunchArgs& args) {
+    ParallelFor(threads, size, GrainFor(3 * static_cast<int64_t>(sizeof(T))), [&](int64_t begin, int64_t end) {
+      RunRange(walk, loop, args.in<T>(0), args.in<T>(1), args.out<T>(0), begin, end);
+    });
+  });
 }
 
 }  // namespace
 
-int64_t FloatsIn(const TensorDesc& desc) { return desc.byte_size() / static_cast<int64_t>(sizeof(float)); }
+int64_t ValuesIn(const TensorDesc& desc) { return desc.byte_size() / static_cast<int64_t>(SizeOf(desc.dtype)); }
 
 PreparedKernel PrepareBroadcast(const KernelRequest& r, const DeviceCaps& caps, BinaryOp op) {
   const bool opaque = !r.outputs[0].layout.is_plain();
   const Shape a = Flat(r.inputs[0], opaque), b = Flat(r.inputs[1], opaque), out = Flat(r.outputs[0], opaque);
   const Walk walk(a, b, out);
   const int64_t size = walk.size();
-  MUSTER_CHECK(size * 4 == r.outputs[0].byte_size());
+  MUSTER_CHECK(size == ValuesIn(r.outputs[0]));
   if (size == 0) return {MakeKernel([](const LaunchArgs&) {})};
-  const BinaryLoops& loops = GetElementwiseSimd()[op];
-  const BinaryFn loop = walk.last().b == 0 ? loops.b_scalar : walk.last().a == 0 ? loops.a_scalar : loops.both;
-  PreparedKernel prepared{MakeKernel([=, threads = caps.threads](const LaunchArgs& args) {
-    ParallelFor(threads, size, GrainFor(12), [&](int64_t begin, int64_t end) {
-      RunRange(walk, loop, args.in<float>(0), args.in<float>(1), args.out<float>(0), begin, end);
-    });
-  })};
+  PreparedKernel prepared{r.outputs[0].dtype == DType::kBFloat16 ? MakeBroadcast<BFloat16>(walk, op, caps.threads)
+                                                                 : MakeBroadcast<float>(walk, op, caps.threads)};
   // Only an input of the output's size may share its memory: each element is then read where it is written. A single
   // element that meets many others is read again after the first of them was written.
   const auto fits = [&](const Shape& shape) { return shape.num_elements() == out.num_elements(); };

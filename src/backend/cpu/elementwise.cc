@@ -46,6 +46,24 @@ UnaryOp UnaryOf(OpKind kind) {
   }
 }
 
+template <typename T>
+std::unique_ptr<Kernel> MakeUnary(UnaryOp op, int64_t size, int threads) {
+  return MakeKernel([=, loop = GetElementwiseSimd<T>()[op]](const LaunchArgs& args) {
+    ParallelFor(threads, size, GrainFor(2 * static_cast<int64_t>(sizeof(T))), [&](int64_t begin, int64_t end) {
+      loop(args.in<T>(0) + begin, args.out<T>(0) + begin, end - begin);
+    });
+  });
+}
+
+template <typename T>
+std::unique_ptr<Kernel> MakeAddN(int64_t count, int64_t size, int threads) {
+  return MakeKernel([=, simd = &GetElementwiseSimd<T>()](const LaunchArgs& args) {
+    ParallelFor(threads, size, GrainFor(static_cast<int64_t>(sizeof(T)) * (count + 1)), [&](int64_t begin, int64_t end) {
+      simd->add_n(args.inputs, count, args.out<T>(0), begin, end);
+    });
+  });
+}
+
 }  // namespace
 
 PreparedKernel PrepareBinary(const KernelRequest& r, const DeviceCaps& caps) {
@@ -54,21 +72,16 @@ PreparedKernel PrepareBinary(const KernelRequest& r, const DeviceCaps& caps) {
 }
 
 PreparedKernel PrepareUnary(const KernelRequest& r, const DeviceCaps& caps) {
-  const UnaryFn loop = GetElementwiseSimd()[UnaryOf(r.kind)];
-  return {MakeKernel([=, size = FloatsIn(r.inputs[0]), threads = caps.threads](const LaunchArgs& args) {
-            ParallelFor(threads, size, GrainFor(8), [&](int64_t begin, int64_t end) {
-              loop(args.in<float>(0) + begin, args.out<float>(0) + begin, end - begin);
-            });
-          }), 0, {{0, 0}}};
+  const UnaryOp op = UnaryOf(r.kind);
+  const int64_t size = ValuesIn(r.inputs[0]);
+  return {r.inputs[0].dtype == DType::kBFloat16 ? MakeUnary<BFloat16>(op, size, caps.threads) : MakeUnary<float>(op, size, caps.threads),
+          0, {{0, 0}}};
 }
 
 PreparedKernel PrepareAddN(const KernelRequest& r, const DeviceCaps& caps) {
-  const int64_t count = static_cast<int64_t>(r.inputs.size()), size = FloatsIn(r.outputs[0]);
-  PreparedKernel prepared{MakeKernel([=, threads = caps.threads, simd = &GetElementwiseSimd()](const LaunchArgs& args) {
-    ParallelFor(threads, size, GrainFor(4 * (count + 1)), [&](int64_t begin, int64_t end) {
-      simd->add_n(args.inputs, count, args.out<float>(0), begin, end);
-    });
-  })};
+  const int64_t count = static_cast<int64_t>(r.inputs.size()), size = ValuesIn(r.outputs[0]);
+  PreparedKernel prepared{r.outputs[0].dtype == DType::kBFloat16 ? MakeAddN<BFloat16>(count, size, caps.threads)
+                                                                 : MakeAddN<float>(count, size, caps.threads)};
   for (int i = 0; i < static_cast<int>(count); ++i) prepared.in_place.push_back({0, i});
   return prepared;
 }

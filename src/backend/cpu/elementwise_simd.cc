@@ -74,64 +74,69 @@ struct SoftplusOp { HWY_INLINE VF32 operator()(F32 d, VF32 x) const { return Sof
 
 enum class Meeting { kBoth, kBScalar, kAScalar };
 
-template <typename Op, Meeting kMeeting>
-void BinaryLoop(const float* a, const float* b, float* out, int64_t n) {
+template <typename Op, Meeting kMeeting, typename T>
+void BinaryLoop(const T* a, const T* b, T* out, int64_t n) {
   const F32 d;
   const Op op;
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
-  const VF32 a0 = hn::Set(d, a[0]), b0 = hn::Set(d, b[0]);  // before "out", which may be the same place, is written
+  const VF32 a0 = Splat(d, a[0]), b0 = Splat(d, b[0]);  // before "out", which may be the same place, is written
   int64_t i = 0;
   for (; i + lanes <= n; i += lanes)
-    hn::StoreU(op(d, kMeeting == Meeting::kAScalar ? a0 : hn::LoadU(d, a + i),
-                  kMeeting == Meeting::kBScalar ? b0 : hn::LoadU(d, b + i)), d, out + i);
+    StoreAll(op(d, kMeeting == Meeting::kAScalar ? a0 : LoadAll(d, a + i),
+                kMeeting == Meeting::kBScalar ? b0 : LoadAll(d, b + i)), d, out + i);
   if (i == n) return;
   const size_t part = static_cast<size_t>(n - i);
   StorePart(op(d, kMeeting == Meeting::kAScalar ? a0 : LoadPart(d, a + i, part),
                kMeeting == Meeting::kBScalar ? b0 : LoadPart(d, b + i, part)), d, out + i, part);
 }
 
-template <typename Op>
-void UnaryLoop(const float* x, float* out, int64_t n) {
+template <typename Op, typename T>
+void UnaryLoop(const T* x, T* out, int64_t n) {
   const F32 d;
   const Op op;
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
   int64_t i = 0;
-  for (; i + lanes <= n; i += lanes) hn::StoreU(op(d, hn::LoadU(d, x + i)), d, out + i);
+  for (; i + lanes <= n; i += lanes) StoreAll(op(d, LoadAll(d, x + i)), d, out + i);
   if (i == n) return;
   const size_t part = static_cast<size_t>(n - i);
   StorePart(op(d, LoadPart(d, x + i, part)), d, out + i, part);
 }
 
-void AddN(void* const* inputs, int64_t count, float* out, int64_t begin, int64_t end) {
+template <typename T>
+void AddN(void* const* inputs, int64_t count, T* out, int64_t begin, int64_t end) {
   const F32 d;
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
   for (int64_t i = begin; i < end; i += lanes) {
     const size_t part = static_cast<size_t>(end - i);
-    VF32 sum = LoadPart(d, static_cast<const float*>(inputs[0]) + i, part);
-    for (int64_t k = 1; k < count; ++k) sum = hn::Add(sum, LoadPart(d, static_cast<const float*>(inputs[k]) + i, part));
+    VF32 sum = LoadPart(d, static_cast<const T*>(inputs[0]) + i, part);
+    for (int64_t k = 1; k < count; ++k) sum = hn::Add(sum, LoadPart(d, static_cast<const T*>(inputs[k]) + i, part));
     StorePart(sum, d, out + i, part);
   }
 }
 
-template <typename Op>
-constexpr BinaryLoops Loops() {
-  return {BinaryLoop<Op, Meeting::kBoth>, BinaryLoop<Op, Meeting::kBScalar>, BinaryLoop<Op, Meeting::kAScalar>};
+template <typename Op, typename T>
+constexpr BinaryLoops<T> Loops() {
+  return {BinaryLoop<Op, Meeting::kBoth, T>, BinaryLoop<Op, Meeting::kBScalar, T>, BinaryLoop<Op, Meeting::kAScalar, T>};
+}
+
+template <typename T>
+const ElementwiseSimd<T>* TableOf() {
+  // In the order of the enumerations.
+  static constexpr ElementwiseSimd<T> table = {
+      {Loops<AddOp, T>(), Loops<SubOp, T>(), Loops<MulOp, T>(), Loops<DivOp, T>(), Loops<MaximumOp, T>(), Loops<MinimumOp, T>(),
+       Loops<SquaredDifferenceOp, T>(), Loops<ReluGradOp, T>(), Loops<Relu6GradOp, T>(), Loops<SigmoidGradOp, T>(), Loops<TanhGradOp, T>(),
+       Loops<SoftplusGradOp, T>()},
+      {UnaryLoop<NegOp, T>, UnaryLoop<SquareOp, T>, UnaryLoop<SqrtOp, T>, UnaryLoop<RsqrtOp, T>, UnaryLoop<ReciprocalOp, T>,
+       UnaryLoop<AbsOp, T>, UnaryLoop<SignOp, T>, UnaryLoop<ExpOp, T>, UnaryLoop<LogOp, T>, UnaryLoop<FloorOp, T>, UnaryLoop<CeilOp, T>,
+       UnaryLoop<ReluOp, T>, UnaryLoop<Relu6Op, T>, UnaryLoop<SigmoidOp, T>, UnaryLoop<TanhOp, T>, UnaryLoop<SoftplusOp, T>},
+      AddN<T>};
+  return &table;
 }
 
 }  // namespace
 
-const ElementwiseSimd* ElementwiseTable() {
-  // In the order of the enumerations.
-  static constexpr ElementwiseSimd table = {
-      {Loops<AddOp>(), Loops<SubOp>(), Loops<MulOp>(), Loops<DivOp>(), Loops<MaximumOp>(), Loops<MinimumOp>(),
-       Loops<SquaredDifferenceOp>(), Loops<ReluGradOp>(), Loops<Relu6GradOp>(), Loops<SigmoidGradOp>(), Loops<TanhGradOp>(),
-       Loops<SoftplusGradOp>()},
-      {UnaryLoop<NegOp>, UnaryLoop<SquareOp>, UnaryLoop<SqrtOp>, UnaryLoop<RsqrtOp>, UnaryLoop<ReciprocalOp>,
-       UnaryLoop<AbsOp>, UnaryLoop<SignOp>, UnaryLoop<ExpOp>, UnaryLoop<LogOp>, UnaryLoop<FloorOp>, UnaryLoop<CeilOp>,
-       UnaryLoop<ReluOp>, UnaryLoop<Relu6Op>, UnaryLoop<SigmoidOp>, UnaryLoop<TanhOp>, UnaryLoop<SoftplusOp>},
-      AddN};
-  return &table;
-}
+const ElementwiseSimd<float>* ElementwiseTable() { return TableOf<float>(); }
+const ElementwiseSimd<BFloat16>* ElementwiseHalfTable() { return TableOf<BFloat16>(); }
 
 }  // namespace HWY_NAMESPACE
 }  // namespace muster::cpu
@@ -140,6 +145,8 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace muster::cpu {
 HWY_EXPORT(ElementwiseTable);
-const ElementwiseSimd& GetElementwiseSimd() { return *HWY_DYNAMIC_DISPATCH(ElementwiseTable)(); }
+HWY_EXPORT(ElementwiseHalfTable);
+template <> const ElementwiseSimd<float>& GetElementwiseSimd() { return *HWY_DYNAMIC_DISPATCH(ElementwiseTable)(); }
+template <> const ElementwiseSimd<BFloat16>& GetElementwiseSimd() { return *HWY_DYNAMIC_DISPATCH(ElementwiseHalfTable)(); }
 }  // namespace muster::cpu
 #endif

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
-// Element-wise loops over contiguous float arrays. "out" may be one of the inputs.
+// Element-wise loops over contiguous arrays of T, float or BFloat16; arithmetic is single precision. "out" may be one of the inputs.
 namespace muster::cpu {
 
 enum class BinaryOp { kAdd, kSub, kMul, kDiv, kMaximum, kMinimum, kSquaredDifference,
@@ -15,25 +15,30 @@ enum class UnaryOp { kNeg, kSquare, kSqrt, kRsqrt, kReciprocal, kAbs, kSign, kEx
                      kRelu, kRelu6, kSigmoid, kTanh, kSoftplus };
 inline constexpr size_t kNumUnaryOps = 16;
 
-using BinaryFn = void (*)(const float* a, const float* b, float* out, int64_t n);
-using UnaryFn = void (*)(const float* x, float* out, int64_t n);
+template <typename T>
+using BinaryFn = void (*)(const T* a, const T* b, T* out, int64_t n);
+template <typename T>
+using UnaryFn = void (*)(const T* x, T* out, int64_t n);
 
 // The three ways in which a run of elements can meet: both advance, b is one value, a is one value.
+template <typename T>
 struct BinaryLoops {
-  BinaryFn both, b_scalar, a_scalar;
+  BinaryFn<T> both, b_scalar, a_scalar;
 };
 
+template <typename T>
 struct ElementwiseSimd {
-  std::array<BinaryLoops, kNumBinaryOps> binary;
-  std::array<UnaryFn, kNumUnaryOps> unary;
+  std::array<BinaryLoops<T>, kNumBinaryOps> binary;
+  std::array<UnaryFn<T>, kNumUnaryOps> unary;
   // out = sum of inputs[0..count) from element "begin" to "end".
-  void (*add_n)(void* const* inputs, int64_t count, float* out, int64_t begin, int64_t end);
+  void (*add_n)(void* const* inputs, int64_t count, T* out, int64_t begin, int64_t end);
 
-  const BinaryLoops& operator[](BinaryOp op) const { return binary[static_cast<size_t>(op)]; }
-  UnaryFn operator[](UnaryOp op) const { return unary[static_cast<size_t>(op)]; }
+  const BinaryLoops<T>& operator[](BinaryOp op) const { return binary[static_cast<size_t>(op)]; }
+  UnaryFn<T> operator[](UnaryOp op) const { return unary[static_cast<size_t>(op)]; }
 };
 
 // For this CPU.
-const ElementwiseSimd& GetElementwiseSimd();
+template <typename T>
+const ElementwiseSimd<T>& GetElementwiseSimd();
 
 }  // namespace muster::cpu

@@ -3,6 +3,9 @@
 
 #include "backend/cpu/half.h"
 
+#include <algorithm>
+#include <array>
+
 #include "backend/cpu/cpu_table.h"
 #include "backend/cpu/half_simd.h"
 #include "backend/cpu/kernels.h"
@@ -34,8 +37,8 @@ const KernelTable& SingleTable() {
 
 bool IsHalf(DType dtype) { return dtype == DType::kFloat16 || dtype == DType::kBFloat16; }
 
-// Whether oneDNN's own kernel can take the request as it is. The gradient of a bias beside that of a filter is a float32 kernel.
-bool IsNative(const KernelRequest& r) { return r.outputs.size() == 1; }
+// Whether oneDNN's own kernel can take the request as it is: the gradients of a filter and of its bias have one type there.
+bool IsNative(const KernelRequest& r) { return r.outputs.size() == 1 || r.outputs[0].dtype == r.outputs[1].dtype; }
 
 PreparedKernel PrepareHalf(const KernelRequest& r, const DeviceCaps& caps) {
   return PrepareInFloat32(r, caps, SingleTable(), {Widen, Narrow});
@@ -73,6 +76,25 @@ PreparedKernel PrepareBFloat16MatMul(const KernelRequest& r, const DeviceCaps& c
   }
 }
 
+// bfloat16 in memory is read and written as it is, where the parameters (variables) are float32.
+PreparedKernel PrepareBFloat16BatchNorm(const KernelRequest& r, const DeviceCaps& caps) {
+  const bool is_forward = r.kind == OpKind::kFusedBatchNorm || r.kind == OpKind::k_FusedBatchNormEx;
+  if (r.inputs[is_forward ? 1 : 2].dtype != DType::kFloat32) return PrepareHalf(r, caps);
+  return is_forward ? PrepareBatchNorm(r, caps) : PrepareBatchNormGrad(r, caps);
+}
+
+// Kernels that have a form for bfloat16 in memory.
+bool ReadsBFloat16(const KernelRow& row) {
+  constexpr std::array kForms = {PrepareBinary, PrepareUnary, PrepareAddN, PreparePool, PrepareReduction, PrepareL2Loss, PrepareBiasAddGrad};
+  return std::ranges::find(kForms, row.prepare) != kForms.end();
+}
+
+// Kernels that only move values.
+bool IsCopy(const KernelRow& row) {
+  constexpr std::array kCopies = {PrepareTranspose, PrepareConcat, PrepareSplit, PrepareSlice, PreparePad, PrepareTile, PrepareBroadcastTo};
+  return std::ranges::find(kCopies, row.prepare) != kCopies.end();
+}
+
 PreparedKernel PrepareCast(const KernelRequest& r, const DeviceCaps& caps) {
   const DType from = r.inputs[0].dtype, to = r.outputs[0].dtype;
   const int64_t n = r.out(0).num_elements();
@@ -98,15 +120,26 @@ PreparedKernel PrepareCast(const KernelRequest& r, const DeviceCaps& caps) {
 std::vector<KernelRow> HalfRows() {
   using enum OpKind;
   std::vector<KernelRow> rows;
-  if (onednn::HasBFloat16()) {
+  const bool has_bfloat16 = onednn::HasBFloat16();
+  if (has_bfloat16) {
     for (OpKind kind : {kConv2D, kConv2DBackpropInput, kConv2DBackpropFilter, k_FusedConv2D, k_FusedConv2DBackpropFilter})
       rows.push_back({kind, DType::kBFloat16, PrepareBFloat16Conv, BFloat16ConvLayout});
     for (OpKind kind : {kMatMul, k_FusedMatMul}) rows.push_back({kind, DType::kBFloat16, PrepareBFloat16MatMul});
+    rows.push_back({k_Reorder, DType::kBFloat16, PrepareAnyReorder});
+  }
+  for (OpKind kind : {kFusedBatchNorm, kFusedBatchNormGrad, k_FusedBatchNormEx, k_FusedBatchNormGradEx})
+    rows.push_back({kind, DType::kBFloat16, PrepareBFloat16BatchNorm});
+  for (const KernelRow& row : CpuSingleRows()) {
+    if (IsCopy(row) || ReadsBFloat16(row)) rows.push_back({row.kind, DType::kBFloat16, row.prepare});
+    if (IsCopy(row)) rows.push_back({row.kind, DType::kFloat16, row.prepare});
   }
   for (DType dtype : {DType::kFloat32, DType::kFloat16, DType::kBFloat16}) rows.push_back({kCast, dtype, PrepareCast});
+  // All others through float32.
+  const auto is_there = [&](const KernelRow& row) {
+    return std::ranges::any_of(rows, [&](const KernelRow& r) { return r.kind == row.kind && r.dtype == row.dtype; });
+  };
   for (const KernelRow& row : HalfRowsFor(CpuSingleRows(), PrepareHalf))
-    if (row.kind != k_MatMulApplyGradientDescent && row.kind != k_Reorder) rows.push_back(row);
-  if (onednn::HasBFloat16()) rows.push_back({k_Reorder, DType::kBFloat16, PrepareAnyReorder});
+    if (row.kind != k_MatMulApplyGradientDescent && row.kind != k_Reorder && !is_there(row)) rows.push_back(row);
   return rows;
 }
 

@@ -21,8 +21,8 @@ struct Cells {
   HWY_INLINE int64_t columns() const { return kColumns > 0 ? kColumns : w.columns; }
 };
 
-template <int kRows, int kColumns>
-void MaxAs(const PoolWindow& w, const float* x, int64_t channels, float* y) {
+template <int kRows, int kColumns, typename T>
+void MaxAs(const PoolWindow& w, const T* x, int64_t channels, T* y) {
   const F32 d;
   const Cells<kRows, kColumns> cells{w};
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
@@ -38,14 +38,15 @@ void MaxAs(const PoolWindow& w, const float* x, int64_t channels, float* y) {
   }
 }
 
-void Max(const PoolWindow& w, const float* x, int64_t channels, float* y) {
+template <typename T>
+void Max(const PoolWindow& w, const T* x, int64_t channels, T* y) {
   if (w.rows == 2 && w.columns == 2) return MaxAs<2, 2>(w, x, channels, y);
   if (w.rows == 3 && w.columns == 3) return MaxAs<3, 3>(w, x, channels, y);
   MaxAs<0, 0>(w, x, channels, y);
 }
 
-template <int kRows, int kColumns, bool kWrites>
-void MaxGradientAs(bool relu, const PoolWindow& w, const float* x, const float* dy, int64_t channels, float* dx) {
+template <int kRows, int kColumns, bool kWrites, typename T, typename D>
+void MaxGradientAs(bool relu, const PoolWindow& w, const T* x, const T* dy, int64_t channels, D* dx) {
   const F32 d;
   const I32 di;
   const Cells<kRows, kColumns> cells{w};
@@ -67,25 +68,27 @@ void MaxGradientAs(bool relu, const PoolWindow& w, const float* x, const float* 
     cell = 0;
     for (int64_t i = 0; i < cells.rows(); ++i)
       for (int64_t j = 0; j < cells.columns(); ++j, ++cell) {
-        float* to = dx + i * w.row_stride + j * w.column_stride + c;
+        D* to = dx + i * w.row_stride + j * w.column_stride + c;
         const VF32 value = hn::IfThenElseZero(hn::RebindMask(d, hn::Eq(best_cell, hn::Set(di, cell))), g);
         StorePart(kWrites ? value : hn::Add(LoadPart(d, to, part), value), d, to, part);
       }
   }
 }
 
-template <bool kWrites>
-void MaxGradientInto(bool relu, const PoolWindow& w, const float* x, const float* dy, int64_t channels, float* dx) {
+template <bool kWrites, typename T, typename D>
+void MaxGradientInto(bool relu, const PoolWindow& w, const T* x, const T* dy, int64_t channels, D* dx) {
   if (w.rows == 2 && w.columns == 2) return MaxGradientAs<2, 2, kWrites>(relu, w, x, dy, channels, dx);
   if (w.rows == 3 && w.columns == 3) return MaxGradientAs<3, 3, kWrites>(relu, w, x, dy, channels, dx);
   MaxGradientAs<0, 0, kWrites>(relu, w, x, dy, channels, dx);
 }
 
-void MaxGradient(MaxGradientMode mode, const PoolWindow& w, const float* x, const float* dy, int64_t channels, float* dx) {
+template <typename T, typename D>
+void MaxGradient(MaxGradientMode mode, const PoolWindow& w, const T* x, const T* dy, int64_t channels, D* dx) {
   mode.writes ? MaxGradientInto<true>(mode.relu, w, x, dy, channels, dx) : MaxGradientInto<false>(mode.relu, w, x, dy, channels, dx);
 }
 
-void Average(const PoolWindow& w, const float* x, float factor, int64_t channels, float* y) {
+template <typename T>
+void Average(const PoolWindow& w, const T* x, float factor, int64_t channels, T* y) {
   const F32 d;
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
   for (int64_t c = 0; c < channels; c += lanes) {
@@ -98,8 +101,9 @@ void Average(const PoolWindow& w, const float* x, float factor, int64_t channels
   }
 }
 
-void AverageGradient(const PoolWindow& w, const float* dy, const float* row_factors, const float* column_factors,
-                     int64_t channels, float* dx) {
+template <typename T>
+void AverageGradient(const PoolWindow& w, const T* dy, const float* row_factors, const float* column_factors,
+                     int64_t channels, T* dx) {
   const F32 d;
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
   for (int64_t c = 0; c < channels; c += lanes) {
@@ -116,10 +120,14 @@ void AverageGradient(const PoolWindow& w, const float* dy, const float* row_fact
 
 }  // namespace
 
-const PoolSimd* PoolTable() {
-  static constexpr PoolSimd table = {Max, MaxGradient, Average, AverageGradient};
+template <typename T>
+const PoolSimd<T>* TableOf() {
+  static constexpr PoolSimd<T> table = {Max<T>, MaxGradient<T, T>, MaxGradient<T, float>, Average<T>, AverageGradient<T>};
   return &table;
 }
+
+const PoolSimd<float>* PoolTable() { return TableOf<float>(); }
+const PoolSimd<BFloat16>* PoolHalfTable() { return TableOf<BFloat16>(); }
 
 }  // namespace HWY_NAMESPACE
 }  // namespace muster::cpu
@@ -128,6 +136,8 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace muster::cpu {
 HWY_EXPORT(PoolTable);
-const PoolSimd& GetPoolSimd() { return *HWY_DYNAMIC_DISPATCH(PoolTable)(); }
+HWY_EXPORT(PoolHalfTable);
+template <> const PoolSimd<float>& GetPoolSimd() { return *HWY_DYNAMIC_DISPATCH(PoolTable)(); }
+template <> const PoolSimd<BFloat16>& GetPoolSimd() { return *HWY_DYNAMIC_DISPATCH(PoolHalfTable)(); }
 }  // namespace muster::cpu
 #endif

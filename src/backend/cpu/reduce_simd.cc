@@ -43,18 +43,18 @@ struct Extreme {
   }
 };
 
-template <typename R>
-float Run(const float* x, int64_t n) {
+template <typename R, typename T>
+float Run(const T* x, int64_t n) {
   const F32 d;
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
   const VF32 start = hn::Set(d, R::kStart);
   VF32 a0 = start, a1 = start, a2 = start, a3 = start;
   int64_t i = 0;
   for (; i + 4 * lanes <= n; i += 4 * lanes) {
-    a0 = R::Take(a0, hn::LoadU(d, x + i));
-    a1 = R::Take(a1, hn::LoadU(d, x + i + lanes));
-    a2 = R::Take(a2, hn::LoadU(d, x + i + 2 * lanes));
-    a3 = R::Take(a3, hn::LoadU(d, x + i + 3 * lanes));
+    a0 = R::Take(a0, LoadAll(d, x + i));
+    a1 = R::Take(a1, LoadAll(d, x + i + lanes));
+    a2 = R::Take(a2, LoadAll(d, x + i + 2 * lanes));
+    a3 = R::Take(a3, LoadAll(d, x + i + 3 * lanes));
   }
   for (; i < n; i += lanes) {
     const size_t part = static_cast<size_t>(n - i);
@@ -64,8 +64,8 @@ float Run(const float* x, int64_t n) {
   return R::Lanes(d, R::Join(R::Join(a0, a1), R::Join(a2, a3)));
 }
 
-template <typename R>
-void Rows(const float* x, int64_t rows, int64_t n, float* acc) {
+template <typename R, typename T>
+void Rows(const T* x, int64_t rows, int64_t n, float* acc) {
   const F32 d;
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
   int64_t r = 0;
@@ -86,18 +86,23 @@ void Rows(const float* x, int64_t rows, int64_t n, float* acc) {
   }
 }
 
-template <typename R>
-constexpr ReduceLoops Loops() {
-  return {Run<R>, Rows<R>};
+template <typename R, typename T>
+constexpr ReduceLoops<T> Loops() {
+  return {Run<R, T>, Rows<R, T>};
+}
+
+template <typename T>
+const ReduceSimd<T>* TableOf() {
+  // In the order of the enumeration.
+  static constexpr ReduceSimd<T> table = {
+      {Loops<Summing, T>(), Loops<SummingSquares, T>(), Loops<Extreme<true>, T>(), Loops<Extreme<false>, T>()}};
+  return &table;
 }
 
 }  // namespace
 
-const ReduceSimd* ReduceTable() {
-  // In the order of the enumeration.
-  static constexpr ReduceSimd table = {{Loops<Summing>(), Loops<SummingSquares>(), Loops<Extreme<true>>(), Loops<Extreme<false>>()}};
-  return &table;
-}
+const ReduceSimd<float>* ReduceTable() { return TableOf<float>(); }
+const ReduceSimd<BFloat16>* ReduceHalfTable() { return TableOf<BFloat16>(); }
 
 }  // namespace HWY_NAMESPACE
 }  // namespace muster::cpu
@@ -106,6 +111,8 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace muster::cpu {
 HWY_EXPORT(ReduceTable);
-const ReduceSimd& GetReduceSimd() { return *HWY_DYNAMIC_DISPATCH(ReduceTable)(); }
+HWY_EXPORT(ReduceHalfTable);
+template <> const ReduceSimd<float>& GetReduceSimd() { return *HWY_DYNAMIC_DISPATCH(ReduceTable)(); }
+template <> const ReduceSimd<BFloat16>& GetReduceSimd() { return *HWY_DYNAMIC_DISPATCH(ReduceHalfTable)(); }
 }  // namespace muster::cpu
 #endif

@@ -9,6 +9,7 @@
 #include "backend/cpu/parallel.h"
 #include "backend/cpu/reduce_simd.h"
 #include "base/check.h"
+#include "core/convert.h"
 
 namespace muster::cpu {
 namespace {
@@ -55,17 +56,19 @@ struct Stage {
   int64_t workspace_bytes() const { return outer * chunks * piece_doubles() * static_cast<int64_t>(sizeof(double)); }
 };
 
+template <typename From>
 class StageRunner {
  public:
-  StageRunner(const Stage& stage, Reduction reduction, const float* x, void* workspace)
-      : s_(stage), reduction_(reduction), loops_(GetReduceSimd()[reduction]), x_(x), pieces_(static_cast<double*>(workspace)) {}
+  StageRunner(const Stage& stage, Reduction reduction, const From* x, void* workspace)
+      : s_(stage), reduction_(reduction), loops_(GetReduceSimd<From>()[reduction]), x_(x), pieces_(static_cast<double*>(workspace)) {}
 
   // Scales the result by "factor".
-  void Run(double factor, float* y, int threads) const {
+  template <typename To>
+  void Run(double factor, To* y, int threads) const {
     const bool small = s_.bytes() <= 2 * kGrainBytes;
     ParallelItems(threads, s_.outer * s_.chunks, small, [&](int64_t i) { s_.inner == 1 ? Values(i) : Rows(i); });
     ParallelFor(small ? 1 : threads, s_.out_size(), GrainFor(s_.chunks * s_.fold * 16), [&](int64_t begin, int64_t end) {
-      for (int64_t i = begin; i < end; ++i) y[i] = static_cast<float>(Total(i / s_.inner, i % s_.inner) * factor);
+      for (int64_t i = begin; i < end; ++i) y[i] = Convert<To>(static_cast<float>(Total(i / s_.inner, i % s_.inner) * factor));
     });
   }
 
@@ -107,8 +110,8 @@ class StageRunner {
 
   const Stage& s_;
   const Reduction reduction_;
-  const ReduceLoops& loops_;
-  const float* const x_;
+  const ReduceLoops<From>& loops_;
+  const From* const x_;
   double* const pieces_;
 };
 
@@ -130,16 +133,47 @@ std::vector<Stage> StagesOf(const Shape& x, const std::vector<int>& axes) {
 }
 
 // Sum over nothing is 0, as Mean's is NaN and Max's -infinity.
-PreparedKernel ReduceNothing(Reduction reduction, double factor, int64_t size) {
-  return {MakeKernel([=](const LaunchArgs& a) {
-    std::fill_n(a.out<float>(0), size, static_cast<float>(Start(reduction) * factor));
-  })};
+template <typename To>
+std::unique_ptr<Kernel> ReduceNothing(Reduction reduction, double factor, int64_t size) {
+  return MakeKernel([=](const LaunchArgs& a) {
+    std::fill_n(a.out<To>(0), size, Convert<To>(static_cast<float>(Start(reduction) * factor)));
+  });
 }
 
 int64_t Aligned(int64_t bytes) { return (bytes + 63) / 64 * 64; }
 
-// Runs the stages, each from the one before's result; the last one scales by "factor".
-PreparedKernel RunStages(std::vector<Stage> stages, Reduction reduction, double factor, int threads) {
+// What is reduced, how, and to what.
+struct ReductionRequest {
+  Reduction reduction = Reduction::kSum;
+  double factor = 1;  // of the result
+  DType from = DType::kFloat32, to = DType::kFloat32;
+  int64_t out_size = 1;
+  int threads = 1;
+};
+
+// Runs the stages, each from the one before's result; results between stages are single precision.
+template <typename From, typename To>
+std::unique_ptr<Kernel> RunStages(std::vector<Stage> stages, const ReductionRequest& r, int64_t pieces, int64_t between) {
+  return MakeKernel([=, stages = std::move(stages)](const LaunchArgs& a) {
+    char* results = static_cast<char*>(a.workspace) + pieces;
+    const float* previous = nullptr;
+    for (size_t i = 0; i < stages.size(); ++i) {
+      float* result = reinterpret_cast<float*>(results + (i % 2 == 0 ? 0 : between));
+      // Squares are taken once.
+      const Reduction reduction = i > 0 && r.reduction == Reduction::kSumOfSquares ? Reduction::kSum : r.reduction;
+      const auto run = [&](const auto& runner) {
+        i + 1 == stages.size() ? runner.Run(r.factor, a.out<To>(0), r.threads) : runner.Run(1, result, r.threads);
+      };
+      i == 0 ? run(StageRunner<From>(stages[i], reduction, a.in<From>(0), a.workspace))
+             : run(StageRunner<float>(stages[i], reduction, previous, a.workspace));
+      previous = result;
+    }
+  });
+}
+
+template <typename From, typename To>
+PreparedKernel PrepareStages(std::vector<Stage> stages, const ReductionRequest& r) {
+  if (stages.empty()) return {ReduceNothing<To>(r.reduction, r.factor, r.out_size)};
   // Workspace: the pieces of the largest stage, then room for two results between stages.
   int64_t pieces = 0, between = 0;
   for (const Stage& s : stages) {
@@ -147,30 +181,25 @@ PreparedKernel RunStages(std::vector<Stage> stages, Reduction reduction, double 
     between = std::max(between, Aligned(s.out_size() * static_cast<int64_t>(sizeof(float))));
   }
   if (stages.size() == 1) between = 0;
-  auto launch = [=](const LaunchArgs& a) {
-    const float* from = a.in<float>(0);
-    char* results = static_cast<char*>(a.workspace) + pieces;
-    for (size_t i = 0; i < stages.size(); ++i) {
-      const bool is_last = i + 1 == stages.size();
-      float* to = is_last ? a.out<float>(0) : reinterpret_cast<float*>(results + (i % 2 == 0 ? 0 : between));
-      // Squares are taken once.
-      const Reduction r = i > 0 && reduction == Reduction::kSumOfSquares ? Reduction::kSum : reduction;
-      StageRunner(stages[i], r, from, a.workspace).Run(is_last ? factor : 1, to, threads);
-      from = to;
-    }
-  };
-  return {MakeKernel(std::move(launch)), pieces + 2 * between};
+  return {RunStages<From, To>(std::move(stages), r, pieces, between), pieces + 2 * between};
 }
 
-PreparedKernel Prepare(const Shape& x, const std::vector<int>& axes, Reduction reduction, bool mean, int64_t out_size,
-                       int threads) {
+PreparedKernel PrepareStages(std::vector<Stage> stages, const ReductionRequest& r) {
+  if (r.from == DType::kFloat32) return PrepareStages<float, float>(std::move(stages), r);
+  return r.to == DType::kFloat32 ? PrepareStages<BFloat16, float>(std::move(stages), r)
+                                 : PrepareStages<BFloat16, BFloat16>(std::move(stages), r);
+}
+
+PreparedKernel PrepareOver(const KernelRequest& r, const std::vector<int>& axes, Reduction reduction, const DeviceCaps& caps) {
   int64_t count = 1;
-  for (int axis : axes) count *= x[axis];
-  const double factor = mean ? 1 / static_cast<double>(count) : 1;
-  if (x.num_elements() == 0) return ReduceNothing(reduction, factor, out_size);
-  std::vector<Stage> stages = StagesOf(x, axes);
-  if (stages.empty()) stages.emplace_back(1, 1, x.num_elements());
-  return RunStages(std::move(stages), reduction, factor, threads);
+  for (int axis : axes) count *= r.in(0)[axis];
+  const double factor = r.kind == OpKind::kMean ? 1 / static_cast<double>(count) : 1;
+  std::vector<Stage> stages;
+  if (r.in(0).num_elements() > 0) {
+    stages = StagesOf(r.in(0), axes);
+    if (stages.empty()) stages.emplace_back(1, 1, r.in(0).num_elements());
+  }
+  return PrepareStages(std::move(stages), {reduction, factor, r.inputs[0].dtype, r.outputs[0].dtype, r.out(0).num_elements(), caps.threads});
 }
 
 }  // namespace
@@ -179,21 +208,22 @@ PreparedKernel PrepareReduction(const KernelRequest& r, const DeviceCaps& caps) 
   const Reduction reduction = r.kind == OpKind::kMax   ? Reduction::kMax
                               : r.kind == OpKind::kMin ? Reduction::kMin
                                                        : Reduction::kSum;
-  return Prepare(r.in(0), r.attr<ReduceAttrs>().axes, reduction, r.kind == OpKind::kMean, r.out(0).num_elements(), caps.threads);
+  return PrepareOver(r, r.attr<ReduceAttrs>().axes, reduction, caps);
 }
 
 // Half the sum of squares; the padding of an opaque form adds nothing.
 PreparedKernel PrepareL2Loss(const KernelRequest& r, const DeviceCaps& caps) {
-  const int64_t size = FloatsIn(r.inputs[0]);
-  if (size == 0) return ReduceNothing(Reduction::kSum, 1, 1);
-  return RunStages({Stage(1, size, 1)}, Reduction::kSumOfSquares, 0.5, caps.threads);
+  const int64_t size = ValuesIn(r.inputs[0]);
+  std::vector<Stage> stages;
+  if (size > 0) stages.emplace_back(1, size, 1);
+  return PrepareStages(std::move(stages), {Reduction::kSumOfSquares, 0.5, r.inputs[0].dtype, r.outputs[0].dtype, 1, caps.threads});
 }
 
 PreparedKernel PrepareBiasAddGrad(const KernelRequest& r, const DeviceCaps& caps) {
   MUSTER_CHECK(r.attr<BiasAddAttrs>().data_format == DataFormat::kNHWC);
   std::vector<int> axes;
   for (int axis = 0; axis + 1 < r.in(0).rank(); ++axis) axes.push_back(axis);
-  return Prepare(r.in(0), axes, Reduction::kSum, false, r.out(0).num_elements(), caps.threads);
+  return PrepareOver(r, axes, Reduction::kSum, caps);
 }
 
 }  // namespace muster::cpu

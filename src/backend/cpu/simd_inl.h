@@ -8,9 +8,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 
 #include "hwy/cache_control.h"
 #include "hwy/highway.h"
+#include "muster/dtype.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace muster::cpu {
@@ -37,6 +39,52 @@ HWY_INLINE void StorePart(VF32 v, F32 d, float* to, size_t count) {
     hn::BlendedStore(v, hn::FirstN(d, count), d, to);
   }
 }
+
+// Whole vectors.
+HWY_INLINE VF32 LoadAll(F32 d, const float* from) { return hn::LoadU(d, from); }
+HWY_INLINE void StoreAll(VF32 v, F32 d, float* to) { hn::StoreU(v, d, to); }
+
+// The same for bfloat16 in memory: computed with as float32, stored rounded to nearest even. A half is the upper 16 bits of a float.
+using DHalf = hn::Rebind<uint16_t, F32>;
+
+HWY_INLINE VF32 Widened(F32 d, hn::Vec<DHalf> half) {
+  return hn::BitCast(d, hn::ShiftLeft<16>(hn::PromoteTo(hn::RebindToUnsigned<F32>(), half)));
+}
+
+HWY_INLINE hn::Vec<DHalf> Narrowed(F32 d, VF32 v) {
+  const hn::RebindToUnsigned<F32> du;
+  const hn::RebindToSigned<F32> di;
+  const auto bits = hn::BitCast(du, v);
+  const auto odd = hn::And(hn::ShiftRight<16>(bits), hn::Set(du, 1));
+  const auto rounded = hn::Add(bits, hn::Add(odd, hn::Set(du, 0x7FFF)));
+  const auto quiet = hn::Or(bits, hn::Set(du, 0x400000));  // adding could turn a NaN into something else
+  const auto kept = hn::IfThenElse(hn::RebindMask(du, hn::IsNaN(v)), quiet, rounded);
+  return hn::DemoteTo(DHalf(), hn::BitCast(di, hn::ShiftRight<16>(kept)));
+}
+
+HWY_INLINE VF32 LoadAll(F32 d, const BFloat16* from) { return Widened(d, hn::LoadU(DHalf(), reinterpret_cast<const uint16_t*>(from))); }
+HWY_INLINE void StoreAll(VF32 v, F32 d, BFloat16* to) { hn::StoreU(Narrowed(d, v), DHalf(), reinterpret_cast<uint16_t*>(to)); }
+
+HWY_INLINE VF32 LoadPart(F32 d, const BFloat16* from, size_t count) {
+  if (HWY_LIKELY(count >= hn::Lanes(d))) return LoadAll(d, from);
+  BFloat16 lanes[hn::MaxLanes(DHalf())] = {};
+  std::memcpy(lanes, from, count * sizeof(BFloat16));
+  return LoadAll(d, lanes);
+}
+
+HWY_INLINE void StorePart(VF32 v, F32 d, BFloat16* to, size_t count) {
+  if (HWY_LIKELY(count >= hn::Lanes(d))) return StoreAll(v, d, to);
+  BFloat16 lanes[hn::MaxLanes(DHalf())];
+  StoreAll(v, d, lanes);
+  std::memcpy(to, lanes, count * sizeof(BFloat16));
+}
+
+HWY_INLINE VF32 Splat(F32 d, float value) { return hn::Set(d, value); }
+HWY_INLINE VF32 Splat(F32 d, BFloat16 value) { return hn::Set(d, ToFloat(value)); }
+
+// Writes a whole vector past the caches, to an address that is a multiple of the vector's size in memory.
+HWY_INLINE void StreamOut(VF32 v, F32 d, float* to) { hn::Stream(v, d, to); }
+HWY_INLINE void StreamOut(VF32 v, F32 d, BFloat16* to) { hn::Stream(Narrowed(d, v), DHalf(), reinterpret_cast<uint16_t*>(to)); }
 
 // max(v, 0) that keeps NaN, so that a check for NaN further on can see it.
 HWY_INLINE VF32 KeepPositive(F32 d, VF32 v) {

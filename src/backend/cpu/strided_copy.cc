@@ -24,9 +24,10 @@ std::vector<CopyAxis> Merged(const std::vector<CopyAxis>& axes) {
   return merged;
 }
 
-void CopyLine(const CopyAxis& line, const float* from, float* to, int64_t begin, int64_t end) {
+template <typename T>
+void CopyLine(const CopyAxis& line, const T* from, T* to, int64_t begin, int64_t end) {
   if (line.to == 1 && line.from == 1) {
-    std::memcpy(to + begin, from + begin, static_cast<size_t>(end - begin) * sizeof(float));
+    std::memcpy(to + begin, from + begin, static_cast<size_t>(end - begin) * sizeof(T));
   } else if (line.to == 1 && line.from == 0) {
     std::fill(to + begin, to + end, *from);
   } else {
@@ -35,7 +36,8 @@ void CopyLine(const CopyAxis& line, const float* from, float* to, int64_t begin,
 }
 
 // The source runs along the plane's axis, the target along the line's: tiles keep both within whole cache lines.
-void CopyPlane(const CopyAxis& plane, const CopyAxis& line, const float* from, float* to, int64_t begin, int64_t end) {
+template <typename T>
+void CopyPlane(const CopyAxis& plane, const CopyAxis& line, const T* from, T* to, int64_t begin, int64_t end) {
   for (int64_t p = 0; p < plane.size; p += kTile) {
     const int64_t p_end = std::min(p + kTile, plane.size);
     for (int64_t l = begin; l < end; l += kTile) {
@@ -65,14 +67,16 @@ StridedCopy::StridedCopy(const std::vector<CopyAxis>& axes) : outer_(Merged(axes
   splits_ = std::clamp<int64_t>(bytes / kSplitBytes, 1, std::max<int64_t>(line_.size / kTile, 1));
 }
 
-void StridedCopy::Run(const float* from, float* to, int threads) const {
+template <typename T>
+void StridedCopy::Run(const T* from, T* to, int threads) const {
   if (line_.size * plane_.size * boxes_ == 0) return;
-  const int64_t bytes_per_piece = line_.size * plane_.size * 8 / splits_;
+  const int64_t bytes_per_piece = line_.size * plane_.size * 2 * static_cast<int64_t>(sizeof(T)) / splits_;
   ParallelFor(threads, boxes_ * splits_, GrainFor(bytes_per_piece),
               [&](int64_t begin, int64_t end) { CopyPiece(from, to, begin, end); });
 }
 
-void StridedCopy::CopyPiece(const float* from, float* to, int64_t begin, int64_t end) const {
+template <typename T>
+void StridedCopy::CopyPiece(const T* from, T* to, int64_t begin, int64_t end) const {
   for (int64_t piece = begin; piece < end; ++piece) {
     int64_t box = piece / splits_, from_at = 0, to_at = 0;
     for (auto axis = outer_.rbegin(); axis != outer_.rend(); ++axis) {
@@ -85,6 +89,9 @@ void StridedCopy::CopyPiece(const float* from, float* to, int64_t begin, int64_t
     else CopyLine(line_, from + from_at, to + to_at, line_begin, line_end);
   }
 }
+
+template void StridedCopy::Run(const float*, float*, int) const;
+template void StridedCopy::Run(const uint16_t*, uint16_t*, int) const;
 
 std::vector<int64_t> StridesOf(const Shape& shape) {
   std::vector<int64_t> strides(static_cast<size_t>(shape.rank()));

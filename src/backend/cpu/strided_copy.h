@@ -12,17 +12,20 @@ struct CopyAxis {
   int64_t size, to, from;
 };
 
-// Copies a box of floats between two arrays with strides of their own; a source stride of 0 repeats, a negative one mirrors.
+// Copies a box of elements between two arrays with strides of their own; a source stride of 0 repeats, a negative one mirrors.
 // Contiguous runs go by memcpy and transposed planes tile by tile; threads share out the box.
 class StridedCopy {
  public:
   // Axes outermost first, at least one of them with target stride 1 or size 1.
   explicit StridedCopy(const std::vector<CopyAxis>& axes);
 
-  void Run(const float* from, float* to, int threads) const;
+  // T: float, or uint16_t for any type of 16 bits.
+  template <typename T>
+  void Run(const T* from, T* to, int threads) const;
 
  private:
-  void CopyPiece(const float* from, float* to, int64_t begin, int64_t end) const;
+  template <typename T>
+  void CopyPiece(const T* from, T* to, int64_t begin, int64_t end) const;
 
   std::vector<CopyAxis> outer_;  // one piece of work for each combination of their indices and each split of the line
   CopyAxis plane_{1, 0, 0};      // more than one element only if the source runs along it: a transposition
