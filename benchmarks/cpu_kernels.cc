@@ -26,13 +26,15 @@ std::shared_ptr<void> HugePages(int64_t bytes) {
 // A prepared kernel with memory of its own, in its own layouts.
 class Bench {
  public:
-  Bench(OpKind kind, Attrs attrs, std::vector<Shape> inputs, std::vector<Shape> outputs) : attrs_(std::move(attrs)) {
+  // "activations": the type of what has more than one axis.
+  Bench(OpKind kind, Attrs attrs, std::vector<Shape> inputs, std::vector<Shape> outputs, DType activations = DType::kFloat32) : attrs_(std::move(attrs)) {
     static const KernelTable table({CpuRows()});
     const DeviceCaps caps{static_cast<int>(std::thread::hardware_concurrency())};
     KernelRequest request{.kind = kind, .attrs = &attrs_, .name = "benchmark"};
-    for (const Shape& shape : inputs) request.inputs.push_back({DType::kFloat32, shape, {}});
-    for (const Shape& shape : outputs) request.outputs.push_back({DType::kFloat32, shape, {}});
-    const KernelRow* row = table.Find(kind, DType::kFloat32);
+    const auto desc = [&](const Shape& shape) { return TensorDesc{shape.rank() > 1 ? activations : DType::kFloat32, shape, {}}; };
+    for (const Shape& shape : inputs) request.inputs.push_back(desc(shape));
+    for (const Shape& shape : outputs) request.outputs.push_back(desc(shape));
+    const KernelRow* row = table.Find(kind, KernelDType(request));
     if (row->layout != nullptr) {
       const LayoutWish wish = row->layout(request, caps);
       for (size_t i = 0; i < inputs.size(); ++i) request.inputs[i].layout = wish.inputs[i];
@@ -50,8 +52,12 @@ class Bench {
  private:
   void Add(const TensorDesc& desc, std::vector<void*>* addresses) {
     buffers_.push_back(HugePages(desc.byte_size()));
-    float* data = static_cast<float*>(buffers_.back().get());
-    for (int64_t i = 0; i < desc.byte_size() / 4; ++i) data[i] = 0.5f + static_cast<float>(i % 1021) / 2048;
+    void* data = buffers_.back().get();
+    for (int64_t i = 0; i < desc.byte_size() / static_cast<int64_t>(SizeOf(desc.dtype)); ++i) {
+      const float value = 0.5f + static_cast<float>(i % 1021) / 2048;
+      if (desc.dtype == DType::kFloat32) static_cast<float*>(data)[i] = value;
+      else static_cast<BFloat16*>(data)[i] = ToBFloat16(value);
+    }
     addresses->push_back(data);
     bytes_ += desc.byte_size();
   }
@@ -85,16 +91,17 @@ void RegisterConv(const std::string& name, int64_t size, int64_t in, int64_t out
   Register("conv_filter_gradient/" + name, [=] { return Bench(OpKind::kConv2DBackpropFilter, attrs, {x, y}, {filter}); }, flops);
 }
 
-void RegisterBatchNorm(int64_t size, int64_t channels) {
-  const std::string name = std::to_string(size) + "x" + std::to_string(size) + "x" + std::to_string(channels);
+void RegisterBatchNorm(int64_t size, int64_t channels, DType dtype) {
+  const std::string name = std::to_string(size) + "x" + std::to_string(size) + "x" + std::to_string(channels) +
+                           (dtype == DType::kBFloat16 ? "_bfloat16" : "");
   const Shape x{kBatch, size, size, channels}, c{channels};
   for (bool side : {false, true}) {
     const BatchNormAttrs attrs{.epsilon = 1e-5, .activation = Activation::kRelu, .has_side_input = side};
     std::vector<Shape> in{x, c, c, c, c}, out{x, c, c};
     if (side) in.push_back(x), out.push_back(x);
     const std::string prefix = side ? "bn_add_relu" : "bn_relu";
-    Register(prefix + "/" + name, [=] { return Bench(OpKind::k_FusedBatchNormEx, attrs, in, {x, c, c, c, c}); });
-    Register(prefix + "_gradient/" + name, [=] { return Bench(OpKind::k_FusedBatchNormGradEx, attrs, {x, x, c, c, c, c, x}, out); });
+    Register(prefix + "/" + name, [=] { return Bench(OpKind::k_FusedBatchNormEx, attrs, in, {x, c, c, c, c}, dtype); });
+    Register(prefix + "_gradient/" + name, [=] { return Bench(OpKind::k_FusedBatchNormGradEx, attrs, {x, x, c, c, c, c, x}, out, dtype); });
   }
 }
 
@@ -109,7 +116,7 @@ void RegisterAll() {
   RegisterConv("3x3_512", 7, 512, 512, 3, 1);
   RegisterConv("1x1_256_512_stride2", 56, 256, 512, 1, 2);
   for (const auto& [size, channels] : {std::pair<int64_t, int64_t>{112, 64}, {56, 64}, {56, 256}, {28, 512}, {14, 256}, {14, 1024}, {7, 512}, {7, 2048}})
-    RegisterBatchNorm(size, channels);
+    for (DType dtype : {DType::kFloat32, DType::kBFloat16}) RegisterBatchNorm(size, channels, dtype);
 
   const Shape stem{kBatch, 112, 112, 64}, pooled{kBatch, 56, 56, 64};
   const PoolAttrs pool{.ksize = {3, 3}, .strides = {2, 2}, .padding = Padding::kSame};

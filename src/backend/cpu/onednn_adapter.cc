@@ -161,8 +161,10 @@ dnnl::convolution_forward::primitive_desc ForwardDesc(const ConvProblem& p, cons
           s.strides, s.dilations, s.pad_before, s.pad_after, AttrFor(extras.relu)};
 }
 
-// The backward descriptors want a forward one as a hint; which filter it likes does not matter.
-dnnl::convolution_forward::primitive_desc HintFor(const ConvProblem& p) {
+// The backward descriptors want a forward one as a hint; which filter it likes does not matter. Its filter has the type of the
+// activations, also where the filter's gradient is float32.
+dnnl::convolution_forward::primitive_desc HintFor(ConvProblem p) {
+  p.filter_dtype = p.dtype;
   return ForwardDesc(p, {}, Describe(p, {}, nullptr));
 }
 
