@@ -39,9 +39,9 @@ BatchNormAttrs AttrsOf(const KernelRequest& r) {
 template <typename T>
 class BatchNormKernel : public Kernel {
  public:
-  BatchNormKernel(const KernelRequest& r, const Shape& x, int64_t arrays, int threads)
-      : attrs_(AttrsOf(r)), plan_(RowsOf(x), x[x.rank() - 1], arrays * static_cast<int64_t>(sizeof(T))), threads_(threads),
-        streams_(x.num_elements() * static_cast<int64_t>(sizeof(T)) >= kStreamBytes && plan_.channels % kChannelPadding == 0) {
+  BatchNormKernel(const KernelRequest& r, const Shape& x, int threads)
+      : attrs_(AttrsOf(r)), plan_(RowsOf(x), x[x.rank() - 1], static_cast<int64_t>(sizeof(T))), threads_(threads),
+        streams_(x.num_elements() * static_cast<int64_t>(sizeof(T)) >= kStreamBytes && plan_.channels * static_cast<int64_t>(sizeof(T)) % 64 == 0) {
     MUSTER_CHECK(attrs_.data_format == DataFormat::kNHWC);
   }
   int64_t workspace_bytes() const { return BatchNormScratch::Bytes(plan_); }
@@ -72,21 +72,20 @@ class ForwardKernel final : public BatchNormKernel<T> {
 
  public:
   ForwardKernel(const KernelRequest& r, int threads)
-      : Base(r, r.in(0), 1, threads), is_redone_(r.outputs.size() == 1) {}
+      : Base(r, r.in(0), threads), is_redone_(r.outputs.size() == 1) {}
 
   void Launch(const LaunchArgs& a) override {
     const BatchNormScratch scratch(plan_, a.workspace);
     const Args f = Bind(a, scratch);
-    const auto normalise = [&](int64_t chunk, int64_t c) { Normalise(f, chunk, c); };
+    const auto normalise = [&](int64_t chunk) { Normalise(f, chunk); };
     const auto finish = [&](int64_t begin, int64_t end) { Finish(a, scratch, begin, end); };
     if (attrs_.is_training && !is_redone_) {
       ParallelFor(threads_, plan_.real_channels, GrainFor(kShiftRows * 64),
                   [&](int64_t begin, int64_t end) { FindShift(f.x, scratch, begin, end); });
-      RunBatchNorm(plan_, threads_, [&](int64_t chunk, int64_t c) { Sum(scratch, f, chunk, c); }, finish, normalise);
+      RunBatchNorm(plan_, threads_, [&](int64_t chunk) { Sum(scratch, f, chunk); }, finish, normalise);
     } else {
       finish(0, plan_.real_channels);
-      ParallelItems(threads_, plan_.chunks * plan_.blocks(), plan_.small,
-                    [&](int64_t i) { normalise(i / plan_.blocks(), i % plan_.blocks() * plan_.block); });
+      ParallelItems(threads_, plan_.chunks, plan_.small, normalise);
     }
   }
 
@@ -110,10 +109,10 @@ class ForwardKernel final : public BatchNormKernel<T> {
     }
   }
 
-  void Sum(const BatchNormScratch& scratch, const Args& f, int64_t chunk, int64_t c) const {
-    const float* shift = scratch.table(plan_, kShift) + c;
-    SumPiece(plan_, scratch, chunk, c, [&](const BatchNormTile& tile, int64_t row, float* sum, float* square) {
-      simd_.moments(tile, f.x + row * plan_.channels + c, shift, sum, square);
+  void Sum(const BatchNormScratch& scratch, const Args& f, int64_t chunk) const {
+    const float* shift = scratch.table(plan_, kShift);
+    SumPiece(plan_, scratch, chunk, [&](const BatchNormTile& tile, int64_t row, float* sum, float* square) {
+      simd_.moments(tile, f.x + row * plan_.channels, shift, sum, square);
     });
   }
 
@@ -149,13 +148,12 @@ class ForwardKernel final : public BatchNormKernel<T> {
     Spread(scratch.table(plan_, kOffset), c, static_cast<double>(a.in<float>(2)[c]));
   }
 
-  void Normalise(Args f, int64_t chunk, int64_t c) const {
+  void Normalise(Args f, int64_t chunk) const {
     if (f.y == nullptr) return;  // only the statistics are read
-    const int64_t at = plan_.row(chunk) * plan_.channels + c;
+    const int64_t at = plan_.row(chunk) * plan_.channels;
     f.x += at, f.y += at;
     if (f.side != nullptr) f.side += at;
-    f.mean += c, f.factor += c, f.offset += c;
-    simd_.normalise(plan_.tile(chunk, c), f);
+    simd_.normalise(plan_.tile(chunk), f);
   }
 
   const bool is_redone_;
@@ -170,7 +168,7 @@ class BackwardKernel final : public BatchNormKernel<T> {
 
  public:
   BackwardKernel(const KernelRequest& r, int threads)
-      : Base(r, r.in(1), 2, threads), fused_(r.kind == OpKind::k_FusedBatchNormGradEx), has_two_(r.inputs.size() > 7) {}
+      : Base(r, r.in(1), threads), fused_(r.kind == OpKind::k_FusedBatchNormGradEx), has_two_(r.inputs.size() > 7) {}
 
   void Launch(const LaunchArgs& a) override {
     const BatchNormScratch scratch(plan_, a.workspace);
@@ -181,9 +179,9 @@ class BackwardKernel final : public BatchNormKernel<T> {
       Spread(scratch.table(plan_, kOffset), c, fused_ ? static_cast<double>(a.in<float>(5)[c]) : 0);
     }
     RunBatchNorm(
-        plan_, threads_, [&](int64_t chunk, int64_t c) { Sum(scratch, b, chunk, c); },
+        plan_, threads_, [&](int64_t chunk) { Sum(scratch, b, chunk); },
         [&](int64_t begin, int64_t end) { Finish(a, scratch, begin, end); },
-        [&](int64_t chunk, int64_t c) { InputGradient(b, chunk, c); });
+        [&](int64_t chunk) { InputGradient(b, chunk); });
   }
 
  private:
@@ -202,19 +200,18 @@ class BackwardKernel final : public BatchNormKernel<T> {
     return b;
   }
 
-  static Args Shifted(Args b, int64_t at, int64_t c) {
+  static Args Shifted(Args b, int64_t at) {
     b.dy += at, b.x += at;
     if (b.dy2 != nullptr) b.dy2 += at;
     if (b.dx != nullptr) b.dx += at;
     if (b.y != nullptr) b.y += at;
     if (b.masked_dy != nullptr) b.masked_dy += at;
-    b.mean += c, b.factor += c, b.offset += c, b.slope += c, b.bias += c;
     return b;
   }
 
-  void Sum(const BatchNormScratch& scratch, const Args& b, int64_t chunk, int64_t c) const {
-    SumPiece(plan_, scratch, chunk, c, [&](const BatchNormTile& tile, int64_t row, float* sum, float* product) {
-      simd_.gradient_sums(tile, Shifted(b, row * plan_.channels + c, c), sum, product);
+  void Sum(const BatchNormScratch& scratch, const Args& b, int64_t chunk) const {
+    SumPiece(plan_, scratch, chunk, [&](const BatchNormTile& tile, int64_t row, float* sum, float* product) {
+      simd_.gradient_sums(tile, Shifted(b, row * plan_.channels), sum, product);
     });
   }
 
@@ -233,15 +230,15 @@ class BackwardKernel final : public BatchNormKernel<T> {
     }
   }
 
-  void InputGradient(const Args& whole, int64_t chunk, int64_t c) const {
+  void InputGradient(const Args& whole, int64_t chunk) const {
     if (whole.dx == nullptr) return;
-    Args b = Shifted(whole, plan_.row(chunk) * plan_.channels + c, c);
+    Args b = Shifted(whole, plan_.row(chunk) * plan_.channels);
     if (b.masked_dy != nullptr) {  // written by the first pass
       b.dy = b.masked_dy;
       b.dy2 = nullptr;
       b.mask = ReluMask::kNone;
     }
-    simd_.gradient_input(plan_.tile(chunk, c), b);
+    simd_.gradient_input(plan_.tile(chunk), b);
   }
 
   const bool fused_, has_two_;

@@ -3,11 +3,6 @@
 namespace muster::cpu {
 namespace {
 
-// Half of a common second-level cache (1-2 MiB per core).
-constexpr int64_t kCacheBudget = 768 * 1024;
-constexpr int64_t kMinBlock = 32;      // channels: shorter pieces of a row make poor use of memory
-constexpr int64_t kMaxBlock = 256;
-constexpr int64_t kMinBlocks = 8;      // enough pieces for the threads of one socket's share
 constexpr int64_t kChunkBytes = 64 * 1024;
 constexpr int64_t kMaxChunks = 64;
 constexpr int64_t kFoldedChannels = 128;
@@ -17,19 +12,12 @@ int64_t RoundUp(int64_t n, int64_t to) { return (n + to - 1) / to * to; }
 
 }  // namespace
 
-BatchNormPlan::BatchNormPlan(int64_t real_rows, int64_t real_channels_, int64_t bytes_read)
-    : rows(real_rows), channels(real_channels_), fold(1), real_channels(real_channels_), chunks(1) {
-  const int64_t bytes = rows * channels * static_cast<int64_t>(sizeof(float));
+BatchNormPlan::BatchNormPlan(int64_t real_rows, int64_t real_channels_, int64_t element_bytes)
+    : rows(real_rows), channels(real_channels_), fold(1), real_channels(real_channels_) {
+  const int64_t bytes = rows * channels * element_bytes;
   small = bytes <= kSmallBytes;
-  block = kMaxBlock;
-  while (block >= kMinBlock && (rows * block * bytes_read > kCacheBudget || channels < kMinBlocks * block)) block /= 2;
-  if (block >= kMinBlock) {
-    padded = RoundUp(channels, kChannelPadding);
-    return;
-  }
   while (rows % 2 == 0 && channels * 2 <= kFoldedChannels) rows /= 2, channels *= 2, fold *= 2;
   padded = RoundUp(channels, kChannelPadding);
-  block = std::max<int64_t>(channels, 1);
   chunks = std::clamp<int64_t>(bytes / kChunkBytes, 1, std::min(kMaxChunks, std::max<int64_t>(rows, 1)));
 }
 

@@ -50,33 +50,44 @@ void Moments(const BatchNormTile& t, const T* x, const float* shift, float* sum,
   for (; r < t.rows; ++r) MomentsOfRows<1>(d, x + r * t.stride, t.stride, t.channels, shift, sum, square);
 }
 
+// Lanes that are left behind vector k of those that one store writes.
+HWY_INLINE size_t Left(int64_t channels, int64_t c, int k) {
+  const int64_t left = channels - c - k * static_cast<int64_t>(hn::Lanes(F32()));
+  return left > 0 ? static_cast<size_t>(left) : 0;
+}
+
 template <bool kSide, bool kRelu, bool kStream, int kRows, typename T>
 HWY_INLINE void NormaliseRows(F32 d, const BatchNormForwardArgs<T>& a, int64_t row, const BatchNormTile& t) {
+  constexpr int kVectors = kVectorsPerStore<T>;
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
-  for (int64_t c = 0; c < t.channels; c += lanes) {
-    const size_t part = static_cast<size_t>(t.channels - c);
-    const VF32 mean = hn::LoadU(d, a.mean + c), factor = hn::LoadU(d, a.factor + c), offset = hn::LoadU(d, a.offset + c);
+  for (int64_t c = 0; c < t.channels; c += kVectors * lanes) {
+    VF32 mean[kVectors], factor[kVectors], offset[kVectors];
+    for (int k = 0; k < kVectors; ++k) {
+      const int64_t at = c + k * lanes;
+      mean[k] = hn::LoadU(d, a.mean + at), factor[k] = hn::LoadU(d, a.factor + at), offset[k] = hn::LoadU(d, a.offset + at);
+    }
     for (int r = 0; r < kRows; ++r) {
       const int64_t at = (row + r) * t.stride + c;
-      VF32 v = hn::MulAdd(hn::Sub(LoadPart(d, a.x + at, part), mean), factor, offset);
-      if (kSide) v = hn::Add(v, LoadPart(d, a.side + at, part));
-      if (kRelu) v = KeepPositive(d, v);
-      if (kStream) {
-        StreamOut(v, d, a.y + at);
-      } else {
-        StorePart(v, d, a.y + at, part);
+      VF32 y[kVectors];
+      for (int k = 0; k < kVectors; ++k) {
+        const size_t part = Left(t.channels, c, k);
+        y[k] = hn::MulAdd(hn::Sub(LoadPart(d, a.x + at + k * lanes, part), mean[k]), factor[k], offset[k]);
+        if (kSide) y[k] = hn::Add(y[k], LoadPart(d, a.side + at + k * lanes, part));
+        if (kRelu) y[k] = KeepPositive(d, y[k]);
       }
+      StoreVectors<kStream>(y, d, a.y + at, Left(t.channels, c, 0));
     }
   }
 }
 
+// The loops take copies of their arguments: what they write could otherwise be taken for a change of them.
 template <bool kSide, bool kRelu, bool kStream, typename T>
-void NormaliseAs(const BatchNormTile& t, const BatchNormForwardArgs<T>& a) {
+void NormaliseAs(const BatchNormTile tile, const BatchNormForwardArgs<T> args) {
   constexpr int kRows = 4;
   const F32 d;
   int64_t r = 0;
-  for (; r + kRows <= t.rows; r += kRows) NormaliseRows<kSide, kRelu, kStream, kRows>(d, a, r, t);
-  for (; r < t.rows; ++r) NormaliseRows<kSide, kRelu, kStream, 1>(d, a, r, t);
+  for (; r + kRows <= tile.rows; r += kRows) NormaliseRows<kSide, kRelu, kStream, kRows>(d, args, r, tile);
+  for (; r < tile.rows; ++r) NormaliseRows<kSide, kRelu, kStream, 1>(d, args, r, tile);
   if (kStream) hwy::FlushStream();
 }
 
@@ -118,32 +129,43 @@ HWY_INLINE VF32 MaskedGradient(F32 d, const BatchNormBackwardArgs<T>& a, const C
 template <ReluMask kMask, bool kTwo, bool kWrite, int kRows, typename T>
 HWY_INLINE void GradientSumsOfRows(F32 d, const BatchNormBackwardArgs<T>& a, int64_t row, const BatchNormTile& t, float* sum,
                                    float* product) {
+  constexpr int kVectors = kVectorsPerStore<T>;
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
-  for (int64_t c = 0; c < t.channels; c += lanes) {
-    const size_t part = static_cast<size_t>(t.channels - c);
-    const Channels ch = LoadChannels(d, a, c);
-    VF32 total = hn::Zero(d), products = hn::Zero(d);
+  for (int64_t c = 0; c < t.channels; c += kVectors * lanes) {
+    Channels ch[kVectors];
+    VF32 total[kVectors], products[kVectors];
+    for (int k = 0; k < kVectors; ++k) {
+      ch[k] = LoadChannels(d, a, c + k * lanes);
+      total[k] = products[k] = hn::Zero(d);
+    }
     for (int r = 0; r < kRows; ++r) {
       const int64_t at = (row + r) * t.stride + c;
-      // Masked lanes read x as 0 but dy as 0 too, so they add nothing.
-      const VF32 centred = hn::Sub(LoadPart(d, a.x + at, part), ch.mean);
-      const VF32 g = MaskedGradient<kMask, kTwo>(d, a, ch, centred, at, part);
-      if (kWrite) StorePart(g, d, a.masked_dy + at, part);
-      total = hn::Add(total, g);
-      products = hn::MulAdd(g, centred, products);
+      VF32 g[kVectors];
+      for (int k = 0; k < kVectors; ++k) {
+        const size_t part = Left(t.channels, c, k);
+        // Masked lanes read x as 0 but dy as 0 too, so they add nothing.
+        const VF32 centred = hn::Sub(LoadPart(d, a.x + at + k * lanes, part), ch[k].mean);
+        g[k] = MaskedGradient<kMask, kTwo>(d, a, ch[k], centred, at + k * lanes, part);
+        total[k] = hn::Add(total[k], g[k]);
+        products[k] = hn::MulAdd(g[k], centred, products[k]);
+      }
+      if (kWrite) StoreVectors<false>(g, d, a.masked_dy + at, Left(t.channels, c, 0));
     }
-    hn::StoreU(hn::Add(hn::LoadU(d, sum + c), total), d, sum + c);
-    hn::StoreU(hn::Add(hn::LoadU(d, product + c), products), d, product + c);
+    for (int k = 0; k < kVectors; ++k) {
+      float *s = sum + c + k * lanes, *p = product + c + k * lanes;
+      hn::StoreU(hn::Add(hn::LoadU(d, s), total[k]), d, s);
+      hn::StoreU(hn::Add(hn::LoadU(d, p), products[k]), d, p);
+    }
   }
 }
 
 template <ReluMask kMask, bool kTwo, bool kWrite, typename T>
-void GradientSumsAs(const BatchNormTile& t, const BatchNormBackwardArgs<T>& a, float* sum, float* product) {
+void GradientSumsAs(const BatchNormTile tile, const BatchNormBackwardArgs<T> args, float* sum, float* product) {
   constexpr int kRows = 4;
   const F32 d;
   int64_t r = 0;
-  for (; r + kRows <= t.rows; r += kRows) GradientSumsOfRows<kMask, kTwo, kWrite, kRows>(d, a, r, t, sum, product);
-  for (; r < t.rows; ++r) GradientSumsOfRows<kMask, kTwo, kWrite, 1>(d, a, r, t, sum, product);
+  for (; r + kRows <= tile.rows; r += kRows) GradientSumsOfRows<kMask, kTwo, kWrite, kRows>(d, args, r, tile, sum, product);
+  for (; r < tile.rows; ++r) GradientSumsOfRows<kMask, kTwo, kWrite, 1>(d, args, r, tile, sum, product);
 }
 
 template <ReluMask kMask, typename T>
@@ -166,32 +188,37 @@ void GradientSums(const BatchNormTile& t, const BatchNormBackwardArgs<T>& a, flo
 
 template <ReluMask kMask, bool kTwo, bool kStream, int kRows, typename T>
 HWY_INLINE void GradientInputOfRows(F32 d, const BatchNormBackwardArgs<T>& a, int64_t row, const BatchNormTile& t) {
+  constexpr int kVectors = kVectorsPerStore<T>;
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
-  for (int64_t c = 0; c < t.channels; c += lanes) {
-    const size_t part = static_cast<size_t>(t.channels - c);
-    const Channels ch = LoadChannels(d, a, c);
-    const VF32 slope = hn::LoadU(d, a.slope + c), bias = hn::LoadU(d, a.bias + c);
+  for (int64_t c = 0; c < t.channels; c += kVectors * lanes) {
+    Channels ch[kVectors];
+    VF32 slope[kVectors], bias[kVectors];
+    for (int k = 0; k < kVectors; ++k) {
+      const int64_t at = c + k * lanes;
+      ch[k] = LoadChannels(d, a, at);
+      slope[k] = hn::LoadU(d, a.slope + at), bias[k] = hn::LoadU(d, a.bias + at);
+    }
     for (int r = 0; r < kRows; ++r) {
       const int64_t at = (row + r) * t.stride + c;
-      const VF32 centred = hn::Sub(LoadPart(d, a.x + at, part), ch.mean);
-      const VF32 g = MaskedGradient<kMask, kTwo>(d, a, ch, centred, at, part);
-      const VF32 dx = hn::MulSub(g, ch.factor, hn::MulAdd(centred, slope, bias));
-      if (kStream) {
-        StreamOut(dx, d, a.dx + at);
-      } else {
-        StorePart(dx, d, a.dx + at, part);
+      VF32 dx[kVectors];
+      for (int k = 0; k < kVectors; ++k) {
+        const size_t part = Left(t.channels, c, k);
+        const VF32 centred = hn::Sub(LoadPart(d, a.x + at + k * lanes, part), ch[k].mean);
+        const VF32 g = MaskedGradient<kMask, kTwo>(d, a, ch[k], centred, at + k * lanes, part);
+        dx[k] = hn::MulSub(g, ch[k].factor, hn::MulAdd(centred, slope[k], bias[k]));
       }
+      StoreVectors<kStream>(dx, d, a.dx + at, Left(t.channels, c, 0));
     }
   }
 }
 
 template <ReluMask kMask, bool kTwo, bool kStream, typename T>
-void GradientInputAs(const BatchNormTile& t, const BatchNormBackwardArgs<T>& a) {
+void GradientInputAs(const BatchNormTile tile, const BatchNormBackwardArgs<T> args) {
   constexpr int kRows = 4;
   const F32 d;
   int64_t r = 0;
-  for (; r + kRows <= t.rows; r += kRows) GradientInputOfRows<kMask, kTwo, kStream, kRows>(d, a, r, t);
-  for (; r < t.rows; ++r) GradientInputOfRows<kMask, kTwo, kStream, 1>(d, a, r, t);
+  for (; r + kRows <= tile.rows; r += kRows) GradientInputOfRows<kMask, kTwo, kStream, kRows>(d, args, r, tile);
+  for (; r < tile.rows; ++r) GradientInputOfRows<kMask, kTwo, kStream, 1>(d, args, r, tile);
   if (kStream) hwy::FlushStream();
 }
 

@@ -7,7 +7,7 @@
 namespace muster::cpu {
 
 // Tables of per-channel values are padded to a multiple of this many floats, so that vectors may read past the last channel.
-inline constexpr int64_t kChannelPadding = 16;
+inline constexpr int64_t kChannelPadding = 32;
 
 // Rows that single-precision sums may run over before they are flushed into double ones.
 inline constexpr int64_t kRowsPerSum = 256;
@@ -24,7 +24,7 @@ struct BatchNormForwardArgs {
   const float *mean, *factor, *offset;  // per channel: y = (x - mean) * factor + offset
   T* y;
   bool relu;
-  bool stream;          // write past the caches; y and stride are multiples of kChannelPadding values then
+  bool stream;          // write past the caches; y and stride are multiples of 64 bytes then
 };
 
 enum class ReluMask { kNone, kFromOutput, kRecomputed };

@@ -82,9 +82,32 @@ HWY_INLINE void StorePart(VF32 v, F32 d, BFloat16* to, size_t count) {
 HWY_INLINE VF32 Splat(F32 d, float value) { return hn::Set(d, value); }
 HWY_INLINE VF32 Splat(F32 d, BFloat16 value) { return hn::Set(d, ToFloat(value)); }
 
-// Writes a whole vector past the caches, to an address that is a multiple of the vector's size in memory.
-HWY_INLINE void StreamOut(VF32 v, F32 d, float* to) { hn::Stream(v, d, to); }
-HWY_INLINE void StreamOut(VF32 v, F32 d, BFloat16* to) { hn::Stream(Narrowed(d, v), DHalf(), reinterpret_cast<uint16_t*>(to)); }
+// How many vectors of floats make a vector's bytes in memory: what one store should write.
+template <typename T>
+inline constexpr int kVectorsPerStore = sizeof(float) / sizeof(T);
+
+// Writes the first "count" lanes of kVectorsPerStore vectors, past the caches if kStream: then all lanes, to an address that is a
+// multiple of a vector's size.
+template <bool kStream>
+HWY_INLINE void StoreVectors(const VF32* v, F32 d, float* to, size_t count) {
+  if (kStream) hn::Stream(v[0], d, to);
+  else StorePart(v[0], d, to, count);
+}
+
+template <bool kStream>
+HWY_INLINE void StoreVectors(const VF32* v, F32 d, BFloat16* to, size_t count) {
+  const size_t lanes = hn::Lanes(d);
+#if HWY_TARGET != HWY_SCALAR
+  const hn::Twice<DHalf> both;
+  if (HWY_LIKELY(count >= 2 * lanes)) {
+    const auto line = hn::Combine(both, Narrowed(d, v[1]), Narrowed(d, v[0]));
+    uint16_t* bits = reinterpret_cast<uint16_t*>(to);
+    return kStream ? hn::Stream(line, both, bits) : hn::StoreU(line, both, bits);
+  }
+#endif
+  StorePart(v[0], d, to, count);
+  if (count > lanes) StorePart(v[1], d, to + lanes, count - lanes);
+}
 
 // max(v, 0) that keeps NaN, so that a check for NaN further on can see it.
 HWY_INLINE VF32 KeepPositive(F32 d, VF32 v) {
