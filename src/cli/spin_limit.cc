@@ -2,14 +2,43 @@
 
 #include <unistd.h>
 
+#include <charconv>
+#include <chrono>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
+#include <string>
+#include <thread>
 
 namespace muster::cli {
+namespace {
+
+// Whether more than this program runs most of the time that it looks, a few milliseconds.
+bool OthersRun() {
+  constexpr int kLooks = 5;
+  int seen = 0;
+  for (int look = 0; look < kLooks; ++look) {
+    if (look > 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    std::string line;
+    std::getline(std::ifstream("/proc/loadavg"), line);
+    seen += RunnableTasks(line) > 1;
+  }
+  return seen > kLooks / 2;
+}
+
+}  // namespace
+
+int RunnableTasks(std::string_view loadavg) {
+  const size_t slash = loadavg.find('/'), before = loadavg.rfind(' ', slash);
+  if (slash == std::string_view::npos || before == std::string_view::npos) return 0;
+  int tasks = 0;
+  std::from_chars(loadavg.data() + before + 1, loadavg.data() + slash, tasks);
+  return tasks;
+}
 
 void LimitSpinning(char** argv) {
   constexpr const char* kVariable = "GOMP_SPINCOUNT";
-  if (std::getenv("OMP_WAIT_POLICY") != nullptr || std::getenv(kVariable) != nullptr) return;
+  if (std::getenv("OMP_WAIT_POLICY") != nullptr || std::getenv(kVariable) != nullptr || !OthersRun()) return;
   // The file's own path, so that the process keeps its name in lists of processes.
   std::error_code error;
   const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe", error);
