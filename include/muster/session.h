@@ -22,7 +22,7 @@ struct SessionOptions {
   int intra_op_threads = 0;         // per device; 0: all cores
   std::string backend = "cpu";      // "cpu" or "reference" (plain loops, every dtype)
   bool optimize = true;             // false: only the passes that correctness needs
-  bool use_arena = true;            // false: each value its own allocation (--no_arena)
+  bool use_arena = true;            // false: each value its own allocation
   bool allow_soft_placement = true;
   bool log_device_placement = false;  // a line on standard error for each operation, once, when it is first placed
   Recompute recompute = Recompute::kNone;

@@ -88,7 +88,7 @@ FlagValue ParseList(const std::string& text) {
 }
 
 Error UnknownFlag(const FlagTable& table, const std::string& name) {
-  std::vector<std::string> known;
+  std::vector<std::string> known = {"help", "helpfull", "helpshort"};
   for (const FlagSpec& spec : table.specs()) known.push_back(spec.name);
   std::string message = fmt::format("Unknown command line flag '{}'", name);
   const std::vector<std::string> nearest = NearestWords(name, known);

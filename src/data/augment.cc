@@ -4,8 +4,11 @@
 #include <cstring>
 #include <string_view>
 
+#include <fmt/format.h>
+
 #include "base/check.h"
 #include "base/philox.h"
+#include "muster/error.h"
 
 namespace muster::data {
 namespace {
@@ -41,6 +44,10 @@ class Augmented : public DatasetDecorator {
 
 std::unique_ptr<Dataset> Augment(std::unique_ptr<Dataset> inner, const AugmentOptions& options) {
   MUSTER_CHECK(options.max_shift >= 0);
+  const Shape shape = inner->image_shape();
+  const int64_t side = std::min(shape[0], shape[1]);
+  if (options.max_shift >= side)
+    throw InvalidArgument(fmt::format("--shift_crop={}: the images have {}x{} pixels; at most {} was expected", options.max_shift, shape[0], shape[1], side - 1));
   return std::make_unique<Augmented>(std::move(inner), options);
 }
 

@@ -19,7 +19,7 @@ enum class Region : uint8_t {
   kConstant,  // index = constant of the partition
   kFeed,      // index = feed of the plan
   kChannel,   // what arrives from other devices and no update reads
-  kSeparate,  // index = allocation of its own (--no_arena)
+  kSeparate,  // index = allocation of its own
 };
 
 // Where a value is: bound to an address when an executor is built.

@@ -98,6 +98,7 @@ TEST(Flags, AnUnknownFlagNamesTheNearestKnownOne) {
   EXPECT_EQ(ErrorOf({"--num_gus=2"}), "Unknown command line flag 'num_gus'. Did you mean: num_gpus ?");
   EXPECT_EQ(ErrorOf({"--xyzzy=2"}), "Unknown command line flag 'xyzzy'");
   EXPECT_EQ(ErrorOf({"--nomodel"}), "Unknown command line flag 'nomodel'. Did you mean: model ?");
+  EXPECT_EQ(ErrorOf({"--helpful"}), "Unknown command line flag 'helpful'. Did you mean: helpfull ?");
 }
 
 TEST(Flags, ValuesOfTheWrongKindAreRefusedInOneLine) {

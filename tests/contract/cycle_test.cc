@@ -5,8 +5,10 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
 #include <regex>
 
+#include "data/format/bundle_reader.h"
 #include "tests/contract/flat_images.h"
 #include "tests/contract/recorded.h"
 #include "tests/contract/run_program.h"
@@ -197,6 +199,32 @@ TEST(StandardCycleRows, TwoRunsKeepTheNewestThreeCheckpoints) {
   ASSERT_EQ(fixture.Run({"--num_batches=10"}).exit_code, 0);
   ASSERT_EQ(fixture.Run({"--num_batches=20"}).exit_code, 0);
   EXPECT_THAT(CheckpointsIn(fixture.In("t")), ElementsAre("model.ckpt-16", "model.ckpt-18", "model.ckpt-20"));
+}
+
+// The running statistics of batch norms in a checkpoint, by name.
+std::map<std::string, std::vector<float>> BatchNormStatistics(const std::string& prefix) {
+  const data::BundleReader checkpoint(prefix);
+  std::map<std::string, std::vector<float>> statistics;
+  for (const data::BundleEntry& entry : checkpoint.entries()) {
+    if (!entry.name.ends_with("/moving_mean") && !entry.name.ends_with("/moving_variance")) continue;
+    const Tensor value = checkpoint.Read(entry.name);
+    statistics[entry.name].assign(value.data<float>().begin(), value.data<float>().end());
+  }
+  return statistics;
+}
+
+TEST(StandardCycleRows, StatisticsOfBatchNormComeBackOnTwoGpus) {
+  const Fixture fixture(Data::kCifar10, {}, {"--data_dir=", "--model=resnet50", "--batch_size=1", "--variable_update=replicated", "--device=gpu", "--simulated_gpus=2",
+                                             "--num_warmup_batches=0", "--save_model_steps=1"});
+  ASSERT_EQ(fixture.Run({"--train_dir=t", "--num_batches=2"}).exit_code, 0);
+  const auto saved = BatchNormStatistics(fixture.In("t/model.ckpt-2"));
+  EXPECT_EQ(saved.size(), 2u * 53u) << "two of each batch norm, those of the first GPU";
+  for (const auto& [name, values] : saved)
+    EXPECT_TRUE(std::ranges::any_of(values, [&](float value) { return value != (name.ends_with("mean") ? 0.0f : 1.0f); })) << name;
+  const Finished resumed = fixture.Run({"--train_dir=t", "--num_batches=3"});
+  EXPECT_EQ(Steps(resumed.out).size(), 1u) << resumed.out << resumed.err;
+  ASSERT_EQ(fixture.Run({"--train_dir=unbroken", "--num_batches=3"}).exit_code, 0);
+  EXPECT_EQ(BatchNormStatistics(fixture.In("t/model.ckpt-3")), BatchNormStatistics(fixture.In("unbroken/model.ckpt-3")));
 }
 
 }  // namespace

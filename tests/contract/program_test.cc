@@ -10,6 +10,7 @@
 
 #include "base/file.h"
 #include "tests/contract/run_program.h"
+#include "tests/testing/idx_files.h"
 
 namespace muster {
 namespace {
@@ -75,6 +76,26 @@ TEST(Program, ThePlannedPeakCountsTheDrawingOfFirstValues) {
   ASSERT_EQ(run.exit_code, 0) << run.err;
   const nlohmann::json json = nlohmann::json::parse(ReadFile(folder.path() + "/r.json"));
   const auto planned = json.at("planned_peak_bytes").get<double>(), measured = json.at("measured_peak_bytes").get<double>();
+  EXPECT_NEAR(measured, planned, 0.03 * planned);
+}
+
+// The images that the program keeps are part of it.
+TEST(Program, ThePlannedPeakOfTrainingCountsWhatTheProgramHolds) {
+  constexpr uint32_t kImages = 30000;
+  const testing::TempFolder images;
+  for (const char* set : {"train", "t10k"}) {
+    const uint32_t count = set == std::string("train") ? kImages : 500;
+    images.Write(fmt::format("{}-images-idx3-ubyte", set), testing::ImageBytes(count, 28, 28));
+    std::vector<uint8_t> labels(count);
+    for (uint32_t i = 0; i < count; ++i) labels[i] = static_cast<uint8_t>(i % 10);
+    images.Write(fmt::format("{}-labels-idx1-ubyte", set), testing::LabelBytes(labels));
+  }
+  TemporaryFolder folder;
+  const Finished run = RunProgram({"train", "--dataset=idx:" + images.path().string(), "--num_epochs=1", "--target_accuracy=0", "--json=r.json"}, folder.path());
+  ASSERT_EQ(run.exit_code, 0) << run.err;
+  const nlohmann::json json = nlohmann::json::parse(ReadFile(folder.path() + "/r.json"));
+  const auto planned = json.at("planned_peak_bytes").get<double>(), measured = json.at("measured_peak_bytes").get<double>();
+  EXPECT_GT(planned, kImages * 28 * 28);
   EXPECT_NEAR(measured, planned, 0.03 * planned);
 }
 

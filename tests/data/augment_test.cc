@@ -9,6 +9,7 @@
 
 #include "data/normalize.h"
 #include "data/pipeline.h"
+#include "muster/error.h"
 #include "tests/data/made_up_dataset.h"
 
 namespace muster::data {
@@ -50,6 +51,16 @@ TEST(Augment, ShiftInPlaceEqualsItsDefinitionForEveryDistance) {
 
 std::unique_ptr<Dataset> OneDot(int64_t size) {
   return std::make_unique<MadeUpDataset>(size, Shape{7, 7, 1}, [](int64_t, int64_t i) { return i == 3 * 7 + 3 ? 1.0f : 0.0f; });
+}
+
+TEST(Augment, AShiftThatMovesTheWholeImageOutOfSightIsRefused) {
+  EXPECT_NO_THROW(Augment(OneDot(1), {.max_shift = 6}));
+  try {
+    Augment(OneDot(1), {.max_shift = 7});
+    FAIL() << "nothing was thrown";
+  } catch (const Error& error) {
+    EXPECT_STREQ(error.what(), "--shift_crop=7: the images have 7x7 pixels; at most 6 was expected");
+  }
 }
 
 TEST(Augment, EveryShiftOccursAboutEquallyOften) {
@@ -122,7 +133,7 @@ TEST(Pipeline, TestImagesAreScaledWithTheTrainingNumbersAndNeverAugmented) {
     return std::make_unique<MadeUpDataset>(2, Shape{1, 2, 1}, [value](int64_t n, int64_t i) { return value * static_cast<float>(n) + static_cast<float>(i); });
   };
   PipelineOptions options;
-  options.augment = {.flip = true, .max_shift = 1, .seed = 1};
+  options.augment = {.flip = true, .seed = 1};
   const Normalization expected = Standardization(*part(10));
   const TrainTest data = BuildPipeline({part(10), part(20)}, options);
   std::vector<float> image(2);
