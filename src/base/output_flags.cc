@@ -1,6 +1,7 @@
 #include "base/output_flags.h"
 
 #include <filesystem>
+#include <fstream>
 #include <map>
 
 #include <fmt/format.h>
@@ -20,9 +21,23 @@ void Check(const std::string& flag, const std::string& value, const char* kind, 
   }
 }
 
+// Whether the file's first byte that is no space begins an object or a list; true for what is empty, or no regular file at all.
+bool LooksLikeJson(const std::string& path) {
+  std::error_code unknown;
+  if (!std::filesystem::is_regular_file(path, unknown)) return true;
+  std::ifstream file(path, std::ios::binary);
+  char first = 0;
+  return !(file >> first) || first == '{' || first == '[';
+}
+
 }  // namespace
 
 void CheckFileFlag(const std::string& flag, const std::string& path) { Check(flag, path, "file", CheckWritable); }
+
+void CheckJsonFlag(const std::string& flag, const std::string& path) {
+  CheckFileFlag(flag, path);
+  if (!LooksLikeJson(path)) throw InvalidArgument(fmt::format("flag --{}: {} is there and is no JSON; it is not overwritten, so name another file", flag, path));
+}
 
 void CheckFolderFlag(const std::string& flag, const std::string& folder) { Check(flag, folder, "folder", CheckFolder); }
 

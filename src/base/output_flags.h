@@ -12,6 +12,9 @@ namespace muster {
 // The flag of a file, for example CheckFileFlag("json", "result.json"); see CheckWritable.
 void CheckFileFlag(const std::string& flag, const std::string& path);
 
+// The same for a file of JSON. A file that is there and is something else (data, a checkpoint) is refused, as it would be lost.
+void CheckJsonFlag(const std::string& flag, const std::string& path);
+
 // The flag of a folder, for example CheckFolderFlag("train_dir", "run"); see CheckFolder.
 void CheckFolderFlag(const std::string& flag, const std::string& folder);
 

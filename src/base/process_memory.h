@@ -40,7 +40,8 @@ int64_t PeakOwnBytes();
 // The same from a reading.
 int64_t PeakOwnBytes(const ProcessMemory& memory);
 
-// What the program itself holds now, without binary and libraries (0 where the kernel does not say); exact.
+// What the program itself holds now, without binary and libraries (0 where the kernel does not say); exact. Gives the heap's free
+// memory back before.
 int64_t HeldOwnBytes();
 
 // Starts the high-water mark again from what is resident now, so that a phase can be measured alone. False if the kernel

@@ -38,9 +38,13 @@ void CheckFieldBounds(const P& p) {
 
 // tf_cnn_benchmarks leaves these unchecked and fails, or does something odd, later.
 void CheckAmounts(const P& p) {
-  constexpr int64_t kMaxBatch = INT32_MAX, kMaxDevices = 1024, kMaxPacks = 10000;
+  constexpr int64_t kMaxBatch = INT32_MAX, kMaxDevices = 1024, kMaxPacks = 10000, kMaxThreads = 4096, kMaxAutotuneThreshold = 1000, kMaxGroup = 1'000'000;
   const auto at_least = [](const char* name, int64_t value, int64_t least) {
     Refuse(value < least, fmt::format("flag --{}={}: must be at least {}", name, value, least));
+  };
+  const auto within = [&](const char* name, int64_t value, int64_t least, int64_t most) {
+    at_least(name, value, least);
+    Refuse(value > most, fmt::format("flag --{}={}: must be at most {}", name, value, most));
   };
   const auto positive = [](const char* name, std::optional<double> value) {
     Refuse(value && *value <= 0,
@@ -49,20 +53,19 @@ void CheckAmounts(const P& p) {
   at_least("batch_size", p.batch_size, 0);
   at_least("eval_batch_size", p.eval_batch_size, 0);
   Refuse(p.batch_size > kMaxBatch, fmt::format("flag --batch_size={}: must be at most {}", p.batch_size, kMaxBatch));
-  at_least("batch_group_size", p.batch_group_size, 1);
+  within("batch_group_size", p.batch_group_size, 1, kMaxGroup);
   at_least("num_batches", p.num_batches.value_or(1), 1);
   at_least("num_eval_batches", p.num_eval_batches.value_or(1), 1);
   positive("num_epochs", p.num_epochs);
   positive("num_eval_epochs", p.num_eval_epochs);
   const double every_epochs = p.eval_during_training_every_n_epochs.value_or(0);  // 0: not so, as in the peer
   Refuse(every_epochs < 0, fmt::format("flag --eval_during_training_every_n_epochs={}: must be greater than 0", PythonFloat(every_epochs)));
-  at_least("num_warmup_batches", p.num_warmup_batches.value_or(0), 0);
-  at_least("autotune_threshold", p.autotune_threshold.value_or(0), 0);
+  within("num_warmup_batches", p.num_warmup_batches.value_or(0), 0, INT32_MAX);
+  within("autotune_threshold", p.autotune_threshold.value_or(0), 0, kMaxAutotuneThreshold);
   at_least("display_every", p.display_every, 1);
   at_least("agg_small_grads_max_bytes", p.agg_small_grads_max_bytes, 0);
   at_least("agg_small_grads_max_group", p.agg_small_grads_max_group, 1);
-  at_least("num_gpus", p.num_gpus, 1);
-  Refuse(p.num_gpus > kMaxDevices, fmt::format("flag --num_gpus={}: must be at most {}", p.num_gpus, kMaxDevices));
+  within("num_gpus", p.num_gpus, 1, kMaxDevices);
   Refuse(p.gradient_repacking > kMaxPacks, fmt::format("flag --gradient_repacking={}: must be at most {}, as each pack is a tensor of its own on every device", p.gradient_repacking, kMaxPacks));
   at_least("save_model_secs", p.save_model_secs, 0);
   at_least("save_model_steps", p.save_model_steps.value_or(0), 0);
@@ -73,8 +76,8 @@ void CheckAmounts(const P& p) {
   positive("fp16_loss_scale", p.fp16_loss_scale);
   const double accuracy = p.stop_at_top_1_accuracy.value_or(1);
   Refuse(!(accuracy >= 0 && accuracy <= 1), fmt::format("flag --stop_at_top_1_accuracy={}: must be 0 to 1", PythonFloat(accuracy)));
-  at_least("num_intra_threads", p.num_intra_threads.value_or(0), 0);
-  at_least("num_inter_threads", p.num_inter_threads, 0);
+  within("num_intra_threads", p.num_intra_threads.value_or(0), 0, kMaxThreads);
+  within("num_inter_threads", p.num_inter_threads, 0, kMaxThreads);
   at_least("task_index", p.task_index, 0);
   at_least("datasets_num_private_threads", p.datasets_num_private_threads.value_or(0), 0);
   at_least("multi_device_iterator_max_buffer_size", p.multi_device_iterator_max_buffer_size, 1);

@@ -35,7 +35,7 @@ Mode ModeOf(const BenchParams& params) {
 }
 
 Amount AmountOfWork(std::optional<int64_t> num_batches, std::optional<double> num_epochs, int64_t images_per_step,
-                    int64_t images_per_epoch) {
+                    int64_t images_per_epoch, const char* epochs_flag) {
   constexpr int64_t kDefaultBatches = 100;
   if (num_batches.value_or(0) != 0 && num_epochs.value_or(0) != 0) {
     throw InvalidArgument("At most one of --num_batches and --num_epochs may be specified.");
@@ -46,7 +46,7 @@ Amount AmountOfWork(std::optional<int64_t> num_batches, std::optional<double> nu
     // Truncated before the division, as the peer does: a fraction of an image is no image.
     const double images = std::min(std::trunc(*num_epochs * epoch + step - 1), 9e18);
     batches = static_cast<int64_t>(images) / images_per_step;
-    if (batches < 1) throw InvalidArgument(fmt::format("{} epochs of {} images are less than one image: no step is left", *num_epochs, images_per_epoch));
+    if (batches < 1) throw InvalidArgument(fmt::format("flag --{}={}: of {} images that is less than one, so no step is left", epochs_flag, *num_epochs, images_per_epoch));
   }
   return {batches, static_cast<double>(batches) * step / epoch};
 }
@@ -80,7 +80,7 @@ std::string DatasetName(const BenchParams& params) {
 Amount EvaluationAmount(const BenchParams& params, const Derived& derived) {
   const bool own = params.num_eval_batches || params.num_eval_epochs;
   return AmountOfWork(own ? params.num_eval_batches : params.num_batches, own ? params.num_eval_epochs : params.num_epochs,
-                      derived.eval_batch_size, derived.dataset.validation_images);
+                      derived.eval_batch_size, derived.dataset.validation_images, params.num_eval_epochs ? "num_eval_epochs" : "num_epochs");
 }
 
 int64_t NumWorkers(const BenchParams& params) {
@@ -107,7 +107,7 @@ Derived Derive(const BenchParams& params) {
     derived.batch_size_per_device = derived.eval_batch_size_per_device;
     derived.batch_size = derived.eval_batch_size;
   }
-  const Amount evaluation = EvaluationAmount(params, derived);
+  const Amount evaluation = derived.evaluates() ? EvaluationAmount(params, derived) : Amount{};
   const Amount amount = only_evaluates ? evaluation
                                        : AmountOfWork(params.num_batches, params.num_epochs, derived.global_batch_size(), derived.dataset.train_images);
   derived.num_batches = amount.num_batches;

@@ -50,7 +50,7 @@ struct Amount {
   double num_epochs;
 };
 Amount AmountOfWork(std::optional<int64_t> num_batches, std::optional<double> num_epochs, int64_t images_per_step,
-                    int64_t images_per_epoch);
+                    int64_t images_per_epoch, const char* epochs_flag = "num_epochs");
 
 // num_warmup_batches, or max(10, 5 t^2) with t = autotune_threshold or 1.
 int64_t WarmupBatches(const BenchParams& params);

@@ -58,7 +58,7 @@ void CheckDistinctOutputs(const BenchParams& params, const OwnParams& own) {
 
 // Before anything is printed.
 void CheckOutputs(const BenchParams& params, const OwnParams& own) {
-  if (own.json) CheckFileFlag("json", *own.json);
+  if (own.json) CheckJsonFlag("json", *own.json);
   if (own.dump_passes) CheckFolderFlag("dump_passes", *own.dump_passes);
   if (params.benchmark_log_dir) CheckFolderFlag("benchmark_log_dir", *params.benchmark_log_dir);
   RunFiles::Check(params);

@@ -100,12 +100,13 @@ class ModelRunner final : public StepRunner {
     if (input_ != nullptr) fed_ = input_->Next();
     const double wait = input_ == nullptr ? 0 : input_->wait_seconds() - waited;
     if (train_dir_ != nullptr) train_dir_->BeforeStep(input, fed_);
-    Timeline* timeline = input.timeline;
-    if (timeline == nullptr && train_dir_ != nullptr) timeline = train_dir_->TimelineFor(input);
+    Timeline* const summarised = train_dir_ == nullptr ? nullptr : train_dir_->TimelineFor(input);
+    Timeline* const timeline = input.timeline != nullptr ? input.timeline : summarised;
     const int64_t step = session_->step();
     std::vector<Tensor> feeds = {Tensor::Scalar<float>(input.learning_rate)};
     feeds.insert(feeds.end(), fed_.begin(), fed_.end());
     const std::vector<Tensor> results = timeline != nullptr ? plans_.step->RunTraced(feeds, timeline) : plans_.step->Run(feeds);
+    if (summarised != nullptr && summarised != timeline) *summarised = *timeline;
     last_step_ = step;
     StepResult result;
     result.loss = results[0].scalar<float>();

@@ -108,7 +108,7 @@ int BenchSweep(const FlagTable& table, const FlagValues& values, bool batch_is_l
     if (values.is_set(flag)) throw InvalidArgument(fmt::format("flag --{} cannot be combined with --sweep: its points would share it", flag));
   const std::optional<std::string> csv = values.FindString("sweep_csv"), json = values.FindString("json");
   if (csv) CheckFileFlag("sweep_csv", *csv);
-  if (json) CheckFileFlag("json", *json);
+  if (json) CheckJsonFlag("json", *json);
   CheckDistinctFiles({{"sweep_csv", csv.value_or("")}, {"json", json.value_or("")}});
 
   InterruptScope interrupts;

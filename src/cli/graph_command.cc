@@ -7,6 +7,7 @@
 #include "base/file.h"
 #include "base/flags_help.h"
 #include "base/output_flags.h"
+#include "base/standard_output.h"
 #include "cli/commands.h"
 #include "cli/dispatch.h"
 #include "cli/graph_flags.h"
@@ -138,8 +139,8 @@ int GraphCommand(const std::vector<std::string>& words) {
       values.GetBool("list") ? RenderList(values) : Render(values, *BuildModelGraph(RequestFromFlags(values)));
   if (!output.empty()) {
     WriteFileAtomically(output, text);
-  } else if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size()) {
-    throw Error(Code::kDataLoss, "standard output takes no more");
+  } else {
+    WriteStandardOutput(text);
   }
   return kSuccess;
 }

@@ -1,11 +1,23 @@
+#include <fcntl.h>
 #include <signal.h>
+
+#include <cerrno>
 
 #include <string_view>
 
+#include "base/flush_denormals.h"
 #include "cli/dispatch.h"
 #include "cli/spin_limit.h"
 
+// A file that is opened later must not become standard output or error because those were closed.
+void OpenStandardFiles() {
+  for (int file = 0; file <= 2; ++file)
+    if (::fcntl(file, F_GETFD) < 0 && errno == EBADF) static_cast<void>(::open("/dev/null", file == 0 ? O_RDONLY : O_WRONLY));
+}
+
 int main(int argc, char** argv) {
+  OpenStandardFiles();
+  const muster::FlushDenormals flush;  // for all threads to come
   // A reader that went away ("| head") is an error of the write, so that result files are still written.
   ::signal(SIGPIPE, SIG_IGN);
   // A file above the limit that is set for its size too: it says so as a full disk does.

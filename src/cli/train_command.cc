@@ -39,7 +39,7 @@ const char kUsage[] = "muster train [flags]: train a convolutional network on im
 
 // Before anything else: what cannot be written at the end.
 void CheckOutputs(const FlagValues& values) {
-  if (values.is_set("json")) CheckFileFlag("json", values.GetString("json"));
+  if (values.is_set("json")) CheckJsonFlag("json", values.GetString("json"));
   for (const char* folder : {"train_dir", "checkpoint_dir"})
     if (values.is_set(folder)) CheckFolderFlag(folder, values.GetString(folder));
   if (!values.is_set("json")) return;
@@ -50,7 +50,7 @@ void CheckOutputs(const FlagValues& values) {
 }
 
 void WriteResult(const TrainOptions& options, const train::RunFacts& facts, const TrainResult& result) {
-  const std::string text = train::ResultJson(options, facts, result).dump(2) + "\n";
+  const std::string text = train::ResultJson(options, facts, result).dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
   if (!options.json_path.empty()) WriteFileAtomically(options.json_path, text);
   if (options.train_dir.empty()) return;
   CreateWritableFolder(options.train_dir);
@@ -94,7 +94,7 @@ bool Load(TrainOptions& options, const data::DatasetFiles& files, Loaded* loaded
   if (options.batch_is_largest) options.batch_size = train::GraphTrainStep::LargestBatchSize(options, shape);
   loaded->step = std::make_unique<train::GraphTrainStep>(options, shape);
   facts->trainable_parameters = loaded->step->trainable_parameters();
-  facts->planned_peak_bytes = loaded->step->planned_peak_bytes() + HeldOwnBytes();
+  facts->planned_peak_bytes = loaded->step->planned_process_bytes();
   Resume(options, loaded);
   return true;
 } catch (const Error& error) {

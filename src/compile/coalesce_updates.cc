@@ -36,7 +36,8 @@ class Coalescer {
       while (begin < end) {
         size_t last = begin + 1;
         while (last < end && Continues(old[last - 1], old[last])) ++last;
-        partition_.steps.push_back(last - begin == 1 ? std::move(old[begin]) : Merge(old, begin, last));
+        if (last - begin == 1 || !Merge(old, begin, last))
+          for (size_t s = begin; s < last; ++s) partition_.steps.push_back(std::move(old[s]));
         begin = last;
       }
     }
@@ -86,21 +87,24 @@ class Coalescer {
     return true;
   }
 
-  Step Merge(std::vector<Step>& steps, size_t begin, size_t end) const {
+  // Adds one step in place of those. Not where it needs more workspace than was planned for the first of them, as kernels for
+  // half precision do: false then.
+  bool Merge(std::vector<Step>& steps, size_t begin, size_t end) {
     int64_t bytes = steps[end - 1].input_descs[0].byte_size();
     for (size_t s = begin; s + 1 < end; ++s) bytes += AlignUp(steps[s].input_descs[0].byte_size());
-    Step merged = std::move(steps[begin]);
-    for (size_t i = 0; i < merged.inputs.size(); ++i) {
-      if (!IsArray(merged, i)) continue;
-      const DType dtype = merged.input_descs[i].dtype;
-      merged.input_descs[i] = {dtype, Shape{bytes / static_cast<int64_t>(SizeOf(dtype))}, {}};
-    }
-    merged.output_descs = {merged.input_descs[0]};
+    const Step& first = steps[begin];
+    std::vector<TensorDesc> inputs = first.input_descs;
+    for (size_t i = 0; i < inputs.size(); ++i)
+      if (IsArray(first, i)) inputs[i] = {inputs[i].dtype, Shape{bytes / static_cast<int64_t>(SizeOf(inputs[i].dtype))}, {}};
     const CompileDevice& device = request_.devices[static_cast<size_t>(partition_.device_index)];
-    const KernelRequest request{merged.kind, &merged.attrs, merged.input_descs, merged.output_descs, merged.name,
-                                static_cast<uint64_t>(request_.graph->seed())};
-    merged.kernel = PrepareOn(device, *device.kernels->Find(merged.kind, KernelDType(request)), request).kernel;
-    return merged;
+    const KernelRequest request{first.kind, &first.attrs, inputs, {inputs[0]}, first.name, static_cast<uint64_t>(request_.graph->seed())};
+    PreparedKernel prepared = PrepareOn(device, *device.kernels->Find(first.kind, KernelDType(request)), request);
+    if (prepared.workspace_bytes > first.workspace_bytes) return false;
+    Step& merged = partition_.steps.emplace_back(std::move(steps[begin]));
+    merged.input_descs = request.inputs;
+    merged.output_descs = request.outputs;
+    merged.kernel = std::move(prepared.kernel);
+    return true;
   }
 
   Partition& partition_;

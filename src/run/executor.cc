@@ -7,6 +7,7 @@
 
 #include "base/check.h"
 #include "base/clock.h"
+#include "base/flush_denormals.h"
 #include "base/interrupt.h"
 #include "graph/op_def.h"
 #include "muster/error.h"
@@ -111,6 +112,7 @@ void Executor::Replay(size_t partition) {
 }
 
 void Executor::Drive(size_t partition) {
+  const FlushDenormals flush;
   try {
     Replay(partition);
   } catch (const UpdateGate::Stopped&) {

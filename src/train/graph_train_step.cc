@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 
 #include "base/interrupt.h"
+#include "base/process_memory.h"
 #include "muster/error.h"
 #include "muster/ops/array.h"
 #include "muster/ops/math.h"
@@ -47,8 +48,11 @@ const Model& FindTrainModel(const std::string& name) { return FindModelOfFlag(na
 GraphTrainStep::GraphTrainStep(const TrainOptions& options, const TrainingData& data)
     : GraphTrainStep(options, data, PlanOnly{ModeOf(options)}) {
   CheckMemory(options, data);
+  held_bytes_ = HeldOwnBytes();  // before variables have memory, which is planned
   session_->Initialize();
   keeps_snapshots_ = options.check_nan && StateBytes() <= kMaxSnapshotBytes;
+  const int64_t slots = std::max(options.prefetch_depth, 1);
+  prepared_bytes_ = slots * (graph_.desc(images_).byte_size() + graph_.desc(eval_images_).byte_size());
 }
 
 Recompute GraphTrainStep::ModeOf(const TrainOptions& options) { return options.recompute ? Recompute::kFit : Recompute::kNone; }
@@ -169,6 +173,8 @@ int64_t GraphTrainStep::planned_peak_bytes() const {
   for (const PlanStats* plan : Plans()) bytes += plan->peak_bytes - plan->variable_bytes;
   return bytes;
 }
+
+int64_t GraphTrainStep::planned_process_bytes() const { return planned_peak_bytes() + held_bytes_ + prepared_bytes_ + (keeps_snapshots_ ? StateBytes() : 0); }
 
 int64_t GraphTrainStep::trainable_parameters() const {
   int64_t count = 0;

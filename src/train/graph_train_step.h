@@ -65,6 +65,9 @@ class GraphTrainStep : public TrainStep {
 
   // Memory of all plans: variables, optimizer slots, gradients, activations, constants and inputs.
   int64_t planned_peak_bytes() const;
+  // The same and all else that the process takes: what it held when the plans were ready, batches
+  // that are prepared ahead, and the snapshot for losses that are not finite.
+  int64_t planned_process_bytes() const;
   int64_t trainable_parameters() const;
   const Graph& graph() const { return graph_; }
   Session& session() { return *session_; }
@@ -121,6 +124,8 @@ class GraphTrainStep : public TrainStep {
   bool keeps_images_ = false;
   Tensor last_images_;
 
+  int64_t held_bytes_ = 0;      // by the program when the plans were ready
+  int64_t prepared_bytes_ = 0;  // batches that wait for their step
   bool keeps_snapshots_ = false;
   std::optional<Snapshot> snapshot_;
 };

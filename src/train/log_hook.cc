@@ -21,7 +21,7 @@ void LogHook::Begin(const Progress& progress) {
 }
 
 void LogHook::AfterStep(const Progress& progress) {
-  if (progress.step % every_steps_ != 0) return;
+  if (every_steps_ <= 0 || progress.step % every_steps_ != 0) return;
   Write(file_, {{"event", "step"},
                 {"at_seconds", clock_.Seconds()},
                 {"step", progress.step},

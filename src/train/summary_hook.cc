@@ -27,8 +27,11 @@ void SummaryHook::TraceIfWanted(int64_t next_step) {
 }
 
 void SummaryHook::AfterStep(const Progress& progress) {
+  if (verbosity_ >= 1 && progress.step % every_steps_ == 0) Summarise(progress);
   TraceIfWanted(progress.step + 1);
-  if (verbosity_ < 1 || progress.step % every_steps_ != 0) return;
+}
+
+void SummaryHook::Summarise(const Progress& progress) {
   if (!timeline_.spans.empty()) writer_.RunMetadata(progress.step, timeline_);
   has_run_metadata_ |= !timeline_.spans.empty();
   timeline_.spans.clear();

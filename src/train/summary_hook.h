@@ -26,6 +26,7 @@ class SummaryHook : public Hook {
 
  private:
   void TraceIfWanted(int64_t next_step);
+  void Summarise(const Progress& progress);
   void WriteHistograms(int64_t step);
 
   GraphTrainStep& step_;

@@ -141,5 +141,20 @@ TEST_F(FileTest, AFileInTheWayOfAFolderIsNamed) {
   EXPECT_NE(ErrorOf([&] { CreateWritableFolder(Path("file/sub")); }).find(Path("file/sub")), std::string::npos);
 }
 
+TEST(JsonFlag, DoesNotOverwriteWhatIsNoJson) {
+  const std::string folder = ::testing::TempDir();
+  const std::string data = folder + "/json_flag_data", old = folder + "/json_flag_old.json";
+  WriteFileAtomically(data, std::string("\0\0\b\3", 4));
+  WriteFileAtomically(old, " {}\n");
+  EXPECT_NO_THROW(CheckJsonFlag("json", old));
+  EXPECT_NO_THROW(CheckJsonFlag("json", folder + "/json_flag_new"));
+  try {
+    CheckJsonFlag("json", data);
+    FAIL() << "nothing was thrown";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.what(), "flag --json: " + data + " is there and is no JSON; it is not overwritten, so name another file");
+  }
+}
+
 }  // namespace
 }  // namespace muster

@@ -59,6 +59,8 @@ TEST(AmountOfWork, IsThatOfThePeersTests) {
   EXPECT_EQ(AmountOfWork({}, 1.0, 2, 100).num_batches, 50);
   EXPECT_DOUBLE_EQ(AmountOfWork(7, {}, 2, 100).num_epochs, 0.14);
   EXPECT_THROW(AmountOfWork(5, 1.0, 2, 100), Error);
+  EXPECT_EQ(AmountOfWork({}, 1e-5, 32, 1281167).num_batches, 1);
+  EXPECT_THROW(AmountOfWork({}, 1e-12, 32, 1281167), Error);
 }
 
 TEST(WarmUp, IsTenOrWhatTuningNeeds) {

@@ -84,7 +84,7 @@ TEST(Program, ThePlannedPeakOfTrainingCountsWhatTheProgramHolds) {
   constexpr uint32_t kImages = 30000;
   const testing::TempFolder images;
   for (const char* set : {"train", "t10k"}) {
-    const uint32_t count = set == std::string("train") ? kImages : 500;
+    const uint32_t count = set == std::string("train") ? kImages : 2000;
     images.Write(fmt::format("{}-images-idx3-ubyte", set), testing::ImageBytes(count, 28, 28));
     std::vector<uint8_t> labels(count);
     for (uint32_t i = 0; i < count; ++i) labels[i] = static_cast<uint8_t>(i % 10);

@@ -142,7 +142,7 @@ TEST(Interrupts, EndTheDrawingOfValues) {
   Graph graph;
   Scope root(&graph);
   const Output drawn = ops::TruncatedNormal(root, DType::kFloat32, Shape{1 << 20});
-  Session session(&graph);
+  Session session(&graph, {.intra_op_threads = 1});  // the thread sanitizer does not know OpenMP
   auto runner = session.Prepare({}, {ops::Sum(root, drawn)});
   const float sum = runner->Run()[0].scalar<float>();
   {

@@ -66,6 +66,38 @@ TEST(BackendsAgree, WithAndWithoutPassesAndArena) {
   ExpectClose(planned, Train({.optimize = false, .use_arena = false}, "resnet20", "cifar10", true, DataFormat::kNHWC));
 }
 
+// The bytes of all weights after two steps with weights and activations in half precision.
+std::string HalfWeights(const SessionOptions& options, DType dtype) {
+  Graph graph;
+  const Scope root(&graph);
+  const Model& row = FindModel("googlenet", "imagenet");
+  const Output images = ops::RandomUniform(root, DType::kFloat32, Shape{1, row.image_size, row.image_size, 3});
+  const Output labels = ops::RandomUniformInt(root, DType::kInt32, Shape{1}, 0, 10);
+  TowerOptions tower_options;
+  tower_options.layers.dtype = tower_options.layers.variable_dtype = dtype;
+  tower_options.layers.dropout = false;
+  const Tower tower = BuildTrainingTower(root, row, images, labels, tower_options);
+  const NodeId step = BuildTrainStep(root, tower, *MomentumOptimizer(0.01, 0.9));
+  Session session(&graph, options);
+  auto runner = session.Prepare({}, {tower.total_loss}, {step});
+  session.Initialize();
+  for (int n = 0; n < 2; ++n) runner->Run();
+  std::string bytes;
+  for (const Variable& v : tower.variables) {
+    const Tensor value = session.ReadVariable(v);
+    bytes.append(static_cast<const char*>(value.raw()), static_cast<size_t>(value.byte_size()));
+  }
+  return bytes;
+}
+
+// Kernels that compute half precision in float32 need workspace for all that one of them updates.
+TEST(BackendsAgree, OnUpdatesOfHalfPrecisionSideBySide) {
+  for (DType dtype : {DType::kFloat16, DType::kBFloat16}) {
+    SCOPED_TRACE(DTypeName(dtype));
+    EXPECT_TRUE(HalfWeights({}, dtype) == HalfWeights({.use_arena = false}, dtype));
+  }
+}
+
 TEST(BackendsAgree, OnAdamSweepsOverPaddedMemory) {
   const Trained reference = Train({.backend = "reference"}, "alexnet", "cifar10", false, DataFormat::kNHWC);
   ExpectClose(reference, Train({}, "alexnet", "cifar10", false, DataFormat::kNHWC));

@@ -145,7 +145,7 @@ TEST_P(BatchNorm, InferenceUsesTheGivenStatistics) {
   ExpectEqualBits(out[2], in[4]);
 }
 
-// Sizes below one vector, odd, exactly one, folded; pieces by channels and by rows; outputs beyond the streaming threshold.
+// Sizes below one vector, odd, exactly one, folded; one piece and many; outputs beyond the streaming threshold.
 INSTANTIATE_TEST_SUITE_P(Cases, BatchNorm,
                          testing::Values(Case{"tiny", {1, 1, 3, 5}, false, false}, Case{"one_row", {1, 1, 1, 8}, true, false},
                                          Case{"three_channels", {4, 17, 13, 3}, true, true},
@@ -171,6 +171,44 @@ TEST(BatchNormStatistics, KeepTheirDigitsFarFromZero) {
     EXPECT_NEAR(out[2].data<float>()[c] / (expected.variance[c] * 4096 / 4095), 1, 1e-4) << c;
   }
 }
+
+Tensor AsBFloat16(const Tensor& x) {
+  Tensor half(DType::kBFloat16, x.shape());
+  for (size_t i = 0; i < x.data<float>().size(); ++i) half.data<BFloat16>()[i] = ToBFloat16(x.data<float>()[i]);
+  return half;
+}
+
+Tensor AsFloat(const Tensor& x) {
+  Tensor single(DType::kFloat32, x.shape());
+  for (size_t i = 0; i < x.data<BFloat16>().size(); ++i) single.data<float>()[i] = ToFloat(x.data<BFloat16>()[i]);
+  return single;
+}
+
+// The same computation in float32 on the same (rounded) values, to within the last rounding. Sizes: vectors that are not full, and outputs
+// that are written past the caches.
+class BFloat16BatchNorm : public testing::TestWithParam<Shape> {};
+
+TEST_P(BFloat16BatchNorm, IsThatOfFloat32Rounded) {
+  const Shape shape = GetParam();
+  const int64_t channels = shape[3];
+  const Tensor x = AsBFloat16(Random(shape, 1)), dy = AsBFloat16(Random(shape, 2)), side = AsBFloat16(Random(shape, 3));
+  const Tensor scale = Random({channels}, 4), offset = Random({channels}, 5);
+  const BatchNormAttrs attrs{.epsilon = kEpsilon, .activation = Activation::kRelu, .has_side_input = true};
+  const auto expect_near = [](const Tensor& half, const Tensor& single) {
+    for (size_t i = 0; i < single.data<float>().size(); ++i)
+      ASSERT_NEAR(ToFloat(half.data<BFloat16>()[i]), single.data<float>()[i], 0.01 * std::max(1.0f, std::abs(single.data<float>()[i]))) << i;
+  };
+  const TensorDesc bf16{DType::kBFloat16, shape, {}}, c = F32({channels});
+  const auto half = RunKernel(OpKind::k_FusedBatchNormEx, attrs, {x, scale, offset, offset, offset, side}, {bf16, c, c, c, c});
+  const auto single = RunKernel(OpKind::k_FusedBatchNormEx, attrs, {AsFloat(x), scale, offset, offset, offset, AsFloat(side)}, {F32(shape), c, c, c, c});
+  expect_near(half[0], single[0]);
+  const Tensor y = half[0];
+  const auto half_grad = RunKernel(OpKind::k_FusedBatchNormGradEx, attrs, {dy, x, scale, half[3], half[4], offset, y}, {bf16, c, c, bf16});
+  const auto single_grad = RunKernel(OpKind::k_FusedBatchNormGradEx, attrs, {AsFloat(dy), AsFloat(x), scale, half[3], half[4], offset, AsFloat(y)}, {F32(shape), c, c, F32(shape)});
+  expect_near(half_grad[0], single_grad[0]);
+  expect_near(half_grad[3], single_grad[3]);
+}
+INSTANTIATE_TEST_SUITE_P(Sizes, BFloat16BatchNorm, testing::Values(Shape{2, 5, 3, 37}, Shape{2, 5, 3, 48}, Shape{8, 56, 56, 96}));
 
 TEST(BatchNormNan, ReachesTheOutputThroughTheRelu) {
   const Shape shape{1, 2, 2, 4};
