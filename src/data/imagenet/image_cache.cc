@@ -1,5 +1,6 @@
 #include "data/imagenet/image_cache.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include <fmt/format.h>
@@ -88,7 +89,7 @@ class ImageCache : public ImageSource {
   void CheckEntry(int64_t index, int num_classes) const {
     const IndexEntry entry = EntryAt(index);
     const uint64_t room = trailer_.index_offset;
-    const bool is_sane = entry.height > 0 && entry.width > 0 && entry.height <= INT16_MAX * 2 && entry.width <= INT16_MAX * 2 &&
+    const bool is_sane = entry.height > 0 && entry.width > 0 && entry.height <= kMaxCachedSide && entry.width <= kMaxCachedSide &&
                          entry.offset <= room && uint64_t{entry.height} * entry.width * 3 <= room - entry.offset &&
                          entry.boxes * sizeof(Box) <= room - entry.offset - uint64_t{entry.height} * entry.width * 3;
     if (!is_sane) Refuse(Where(index), "its index entry points outside of the file");
@@ -107,6 +108,7 @@ std::string ImageCacheName(std::string_view subset) { return fmt::format("{}.ima
 ImageCacheWriter::ImageCacheWriter(const std::string& path) : file_(path, OutputFile::Mode::kPending) { file_.Append(kMagic); }
 
 void ImageCacheWriter::Append(const RgbImage& image, int32_t label, const std::vector<Box>& boxes) {
+  MUSTER_CHECK(image.height > 0 && image.width > 0 && std::max(image.height, image.width) <= kMaxCachedSide);
   file_.Append(std::string(static_cast<size_t>((kAlignment - file_.size() % kAlignment) % kAlignment), '\0'));
   const std::string_view pixels(reinterpret_cast<const char*>(image.pixels.data()), image.pixels.size());
   const std::string_view box_bytes(reinterpret_cast<const char*>(boxes.data()), boxes.size() * sizeof(Box));

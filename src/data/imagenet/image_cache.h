@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -23,6 +24,8 @@ namespace muster::data {
 //
 // Numbers are little-endian.
 
+inline constexpr int kMaxCachedSide = 2 * INT16_MAX;  // rows and columns that an image may have
+
 // The name of a data set's part in a folder: "train.images".
 std::string ImageCacheName(std::string_view subset);
 
@@ -30,6 +33,7 @@ std::string ImageCacheName(std::string_view subset);
 class ImageCacheWriter {
  public:
   explicit ImageCacheWriter(const std::string& path);
+  // Sides are 1 to kMaxCachedSide.
   void Append(const RgbImage& image, int32_t label, const std::vector<Box>& boxes);
   void Close();
   int64_t size_bytes() const { return file_.size(); }

@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <vector>
 
 #include <fmt/format.h>
 
+#include "base/output_file.h"
 #include "data/image/decode.h"
 #include "data/image/resize.h"
 #include "data/imagenet/image_cache.h"
@@ -35,6 +37,15 @@ void MakeSmaller(int shorter_side, RgbImage* image) {
                  [](float value) { return static_cast<uint8_t>(std::clamp(std::lround(value), 0L, 255L)); });
 }
 
+// What OpenImageCache would not read is not written.
+void CheckFits(const RgbImage& image, const std::string& where) {
+  const int64_t longer = std::max(image.height, image.width), shorter = std::min(image.height, image.width);
+  if (longer <= kMaxCachedSide) return;
+  const int64_t helps = kMaxCachedSide * shorter / longer;  // at most this shorter side makes the longer one fit
+  throw InvalidArgument(fmt::format("{}: the image is {} x {}; at most {} rows and columns fit into the file{}", where, image.height, image.width,
+                                    kMaxCachedSide, helps > 0 ? fmt::format("; --shorter_side={} or less makes it fit", helps) : ""));
+}
+
 void Read(const ImageSource& images, int64_t index, int shorter_side, Decoded* decoded) {
   EncodedImage image = images.Get(index);
   try {
@@ -44,6 +55,7 @@ void Read(const ImageSource& images, int64_t index, int shorter_side, Decoded* d
     throw Error(error.code(), fmt::format("{}: {}", images.Where(index), error.message()));
   }
   MakeSmaller(shorter_side, &decoded->pixels);
+  CheckFits(decoded->pixels, images.Where(index));
   decoded->label = image.label;
   decoded->boxes = std::move(image.boxes);
 }
@@ -51,6 +63,8 @@ void Read(const ImageSource& images, int64_t index, int shorter_side, Decoded* d
 }  // namespace
 
 CacheFacts MakeImageCache(const ImageSource& images, const std::string& path, const CacheOptions& options) {
+  const std::filesystem::path file(path);
+  RemoveAbandonedFiles(file.parent_path().string(), file.filename().string());
   ImageCacheWriter writer(path);
   std::vector<Decoded> chunk(static_cast<size_t>(std::min(kChunk, images.size())));
   for (int64_t first = 0; first < images.size(); first += kChunk) {

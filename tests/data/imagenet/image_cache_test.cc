@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "base/file.h"
+#include "data/format/png.h"
 #include "data/imagenet/image_cache.h"
 #include "data/imagenet/imagenet_dataset.h"
 #include "data/imagenet/kept_images.h"
@@ -15,6 +16,7 @@
 namespace muster::data {
 namespace {
 
+using ::testing::EndsWith;
 using ::testing::HasSubstr;
 
 std::unique_ptr<ImageSource> GoldenImages() { return OpenRecordImages({testing::GoldenDir() / "tfrecord/train-00000-of-00001"}, 1001); }
@@ -55,6 +57,42 @@ TEST_F(ImageCacheTest, DoesNotDependOnThreads) {
   EXPECT_EQ(images->Get(0).raw_size, (ImageSize{20, 27}));   // 48 x 64
   EXPECT_EQ(images->Get(11).raw_size, (ImageSize{1, 32}));   // small ones stay
   EXPECT_EQ(images->Get(2).boxes, GoldenImages()->Get(2).boxes);
+}
+
+// Images of these sizes, one a PNG file of its own.
+std::string FlatPng(int height, int width) {
+  return EncodePng(std::vector<uint8_t>(static_cast<size_t>(height) * static_cast<size_t>(width) * 3, 7), height, width, 3);
+}
+
+// 65534 / 70000 of 3 rows is 2.8, so 2 rows fit; of 1 row nothing is left.
+TEST_F(ImageCacheTest, AnImageThatTheReaderWouldRefuseIsNotWritten) {
+  std::filesystem::create_directories(folder_.path() / "train/n01");
+  folder_.Write("train/n01/a.png", FlatPng(3, 65534));
+  folder_.Write("train/n01/b.png", FlatPng(3, 70000));
+  const auto images = Open();
+  const auto error = [&](int shorter_side) { return ErrorOf([&] { MakeImageCache(*images, path(), {.shorter_side = shorter_side}); }); };
+  EXPECT_THAT(error(0), EndsWith("n01/b.png: the image is 3 x 70000; at most 65534 rows and columns fit into the file; --shorter_side=2 or less makes it fit"));
+  EXPECT_FALSE(std::filesystem::exists(path()));
+  MakeImageCache(*images, path(), {.shorter_side = 2});
+  EXPECT_EQ(Open()->Get(1).raw_size, (ImageSize{2, 46667}));
+  folder_.Write("train/n01/b.png", FlatPng(70000, 1));
+  EXPECT_THAT(error(1), EndsWith("the image is 70000 x 1; at most 65534 rows and columns fit into the file"));
+}
+
+TEST_F(ImageCacheTest, TheLargestImageIsReadAgain) {
+  std::filesystem::create_directories(folder_.path() / "train/n01");
+  folder_.Write("train/n01/a.png", FlatPng(65534, 2));
+  MakeImageCache(*Open(), path(), {});
+  EXPECT_EQ(Open()->Get(0).raw_size, (ImageSize{65534, 2}));
+}
+
+// A process number that no process has: they end at 2^22.
+TEST_F(ImageCacheTest, WhatAKilledRunLeftIsRemoved) {
+  const auto left = folder_.Write("train.images.tmp2000000000", "half a file"), other = folder_.Write("validation.images.tmp2000000000", "another's");
+  MakeImageCache(*GoldenImages(), path(), {.shorter_side = 4});
+  EXPECT_FALSE(std::filesystem::exists(left));
+  EXPECT_TRUE(std::filesystem::exists(other));
+  EXPECT_EQ(Open()->size(), 12);
 }
 
 TEST_F(ImageCacheTest, EveryCutIsFound) {
