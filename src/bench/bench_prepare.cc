@@ -65,7 +65,7 @@ void BenchRun::Prepare(const StepRunnerFactory& factory) {
                             record_.prepared.num_threads == 1 ? "" : "s"));
   if (!record_.prepared.memory_note.empty()) console_.Note(record_.prepared.memory_note);
   if (!record_.prepared.precision_note.empty()) console_.Note(record_.prepared.precision_note);
-  if (!record_.prepared.input_note.empty()) console_.Note(record_.prepared.input_note);
+  for (const std::string& note : record_.prepared.input_notes) console_.Note(note);
   if (!record_.prepared.recompute_note.empty()) console_.Note(record_.prepared.recompute_note);
   if (!params_.benchmark_log_dir) return;
   log_.emplace(*params_.benchmark_log_dir);

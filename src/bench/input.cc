@@ -80,6 +80,13 @@ std::unique_ptr<data::Dataset> OpenInput(const BenchParams& params, const Derive
   return OpenImagenet(params, derived, subset, num_classes);
 }
 
+std::vector<std::string> MissingInputNotes(const BenchParams& params, const Derived& derived, data::Subset subset) {
+  const bool is_cifar = derived.dataset.name == "cifar10";
+  std::vector<std::string> notes = is_cifar ? data::MissingCifar10Files(*params.data_dir, subset) : data::MissingImageFiles(*params.data_dir, subset);
+  for (std::string& note : notes) note += "; the run goes on with those that are there";
+  return notes;
+}
+
 // A CPU that computes needs its cores itself; and a core prepares far more images than it trains on.
 int InputThreads(const BenchParams& params, const Derived& derived) {
   if (!params.datasets_use_prefetch) return 0;

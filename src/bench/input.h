@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "bench/derived.h"
@@ -15,6 +16,9 @@ namespace muster::bench {
 // CIFAR-10's. Training images change at random with --distortions and so on, validation images do not and are in the order of
 // tf_cnn_benchmarks, which interleaves record files. Throws Error naming flag, file and place.
 std::unique_ptr<data::Dataset> OpenInput(const BenchParams& params, const Derived& derived, data::Subset subset);
+
+// A line about each set of files of which OpenInput reads only a part, because others are missing (MissingImageFiles).
+std::vector<std::string> MissingInputNotes(const BenchParams& params, const Derived& derived, data::Subset subset);
 
 // Threads that prepare images (--datasets_num_private_threads, or what fits the machine); 0: the step itself does.
 int InputThreads(const BenchParams& params, const Derived& derived);

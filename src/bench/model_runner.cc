@@ -50,7 +50,7 @@ class ModelRunner final : public StepRunner {
     prepared.planned_peak_bytes = prepared.counted_bytes + HeldOwnBytes();
     prepared.memory_note = train::HostLimitNote(own_.host_memory_limit_mb);
     prepared.precision_note = PrecisionNote();
-    if (eval_input_ != nullptr) prepared.input_note = eval_input_->CoverageNote();
+    prepared.input_notes = InputNotes();
     prepared.recompute_note = train::RecomputeNote(plans_.step->stats());
     session_->Initialize();
     Prefill(0);
@@ -167,6 +167,17 @@ class ModelRunner final : public StepRunner {
   }
 
  private:
+  std::vector<std::string> InputNotes() const {
+    std::vector<std::string> notes;
+    const auto add_missing = [&](data::Subset subset) {
+      for (std::string& note : MissingInputNotes(params_, derived_, subset)) notes.push_back(std::move(note));
+    };
+    if (input_ != nullptr) add_missing(data::Subset::kTrain);
+    if (eval_input_ == nullptr) return notes;
+    add_missing(data::Subset::kValidation);
+    if (const std::string coverage = eval_input_->CoverageNote(); !coverage.empty()) notes.push_back(coverage);
+    return notes;
+  }
   std::string PrecisionNote() const {
     const DType dtype = params_.use_fp16 ? DType::kFloat16 : DType::kBFloat16;
     if ((!params_.use_fp16 && !own_.use_bf16) || HasInstructionsFor(dtype)) return "";

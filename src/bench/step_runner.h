@@ -24,7 +24,7 @@ struct PreparedRun {
   std::vector<DeviceBytes> memory;  // what the plan needs on each device
   std::string memory_note;         // about the limit; "": nothing to say
   std::string precision_note;      // how half precision is computed; "": on the device's own instructions
-  std::string input_note;          // what to know about real images; "": nothing
+  std::vector<std::string> input_notes;  // what to know about real images
   std::string recompute_note;      // what recomputation adds to each step; "": nothing
   std::vector<std::pair<std::string, std::string>> libraries;  // name, version: {"oneDNN", "3.2.0"}
 };

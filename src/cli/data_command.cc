@@ -11,6 +11,7 @@
 #include "base/standard_output.h"
 #include "cli/commands.h"
 #include "cli/dispatch.h"
+#include "data/cifar/cifar10.h"
 #include "data/cifar/verify_cifar10.h"
 #include "data/imagenet/image_cache.h"
 #include "data/imagenet/make_cache.h"
@@ -27,7 +28,7 @@ using data::Subset;
 using nlohmann::json;
 
 const char kUsage[] =
-    "muster data verify --data_dir=DIR     decodes all, names each broken record; exit code 1 if any\n"
+    "muster data verify --data_dir=DIR     decodes all, names each broken record and missing file; exit code 1 if any\n"
     "muster data cache --data_dir=DIR --cache_dir=OUT\n"
     "                                      decodes ImageNet's images once, for training from OUT\n";
 
@@ -65,27 +66,23 @@ std::string Folder(const FlagValues& values, const char* flag) {
   return folder;
 }
 
-// With "all", a part that a data set lacks is left out, as long as it has the other.
-std::vector<Subset> SubsetsOf(const FlagValues& values) {
+bool IsThere(Subset subset, const FlagValues& values) {
+  const std::string folder = values.GetString("data_dir");
+  return values.GetString("data_name") == "cifar10" ? data::HasCifar10(folder, subset) : data::FindImageForm(folder, subset) != data::ImageForm::kNone;
+}
+
+// The parts asked for. With "all", a part of which nothing is there is left out, with a line, if there is the other one; a part
+// that is there and empty is not.
+std::vector<Subset> PartsOf(const FlagValues& values) {
   const std::string subset = values.GetString("subset");
   if (subset == "train") return {Subset::kTrain};
   if (subset == "validation") return {Subset::kValidation};
-  return {Subset::kTrain, Subset::kValidation};
-}
-
-// Calls "work" for each part asked for. Throws if there is none.
-template <typename Work>
-void ForEachPart(const FlagValues& values, Work work) {
-  const std::vector<Subset> subsets = SubsetsOf(values);
-  std::optional<Error> missing;
-  for (const Subset subset : subsets) {
-    try {
-      work(subset);
-    } catch (const Error& error) {
-      if (error.code() != Code::kNotFound || subsets.size() == 1 || missing) throw;
-      missing = error;
-    }
-  }
+  std::vector<Subset> there, absent;
+  for (const Subset part : {Subset::kTrain, Subset::kValidation}) (IsThere(part, values) ? there : absent).push_back(part);
+  if (there.empty()) return {Subset::kTrain};  // whose opening says what was looked for
+  if (!absent.empty() && !values.GetBool("json"))
+    WriteStandardOutput(fmt::format("{}: not in the folder, left out\n", data::SubsetName(absent.front())));
+  return there;
 }
 
 std::string Count(int64_t count, const char* what) { return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s"); }
@@ -95,21 +92,21 @@ int Verify(const FlagValues& values) {
   const bool as_json = values.GetBool("json");
   json parts = json::array();
   size_t broken = 0;
-  ForEachPart(values, [&](Subset subset) {
+  for (const Subset subset : PartsOf(values)) {
     const int num_classes = FindDataset(name).num_classes;
     const data::VerifiedImages found = name == "cifar10" ? data::VerifyCifar10(folder, subset, "--data_dir")
                                                          : data::VerifyImages(folder, subset, num_classes, "--data_dir",
                                                                               static_cast<int>(values.GetInt("threads")));
     broken += found.broken.size();
     parts.push_back({{"subset", data::SubsetName(subset)}, {"whole", found.whole}, {"broken", found.broken}, {"odd", found.odd}});
-    if (as_json) return;
+    if (as_json) continue;
     std::string text;
     for (const std::string& line : found.broken) text += fmt::format("BROKEN  {}\n", line);
     for (const std::string& line : found.odd) text += fmt::format("odd     {}\n", line);
     text += fmt::format("{}: {} can be used, {} broken, {} odd\n", data::SubsetName(subset), Count(found.whole, "image"), found.broken.size(),
                         found.odd.size());
     WriteStandardOutput(text);
-  });
+  }
   if (as_json) WriteStandardOutput(parts.dump(2, ' ', false, json::error_handler_t::replace) + "\n");
   return broken == 0 ? kSuccess : kFailure;
 }
@@ -120,16 +117,18 @@ int MakeCache(const FlagValues& values) {
   std::error_code ignored;
   if (fs::equivalent(folder, out, ignored)) throw InvalidArgument("flag --cache_dir: must not be the folder of --data_dir");
   json parts = json::array();
-  ForEachPart(values, [&](Subset subset) {
+  for (const Subset subset : PartsOf(values)) {
     const auto images = data::OpenImages(folder, subset, FindDataset("imagenet").num_classes, "--data_dir");
     CreateWritableFolder(out);
     const std::string path = (fs::path(out) / data::ImageCacheName(data::SubsetName(subset))).string();
     const data::CacheOptions options{static_cast<int>(values.GetInt("shorter_side")), static_cast<int>(values.GetInt("threads"))};
     const data::CacheFacts facts = data::MakeImageCache(*images, path, options);
-    parts.push_back({{"file", path}, {"images", facts.images}, {"bytes", facts.bytes}});
-    if (values.GetBool("json")) return;
+    const std::vector<std::string> missing = data::MissingImageFiles(folder, subset);
+    parts.push_back({{"file", path}, {"images", facts.images}, {"bytes", facts.bytes}, {"missing", missing}});
+    if (values.GetBool("json")) continue;
+    for (const std::string& line : missing) WriteStandardOutput(line + "; the images of the others are in the cache\n");
     WriteStandardOutput(fmt::format("{}: {}, {:.1f} MiB\n", path, Count(facts.images, "image"), static_cast<double>(facts.bytes) / (1 << 20)));
-  });
+  }
   if (values.GetBool("json")) WriteStandardOutput(parts.dump(2, ' ', false, json::error_handler_t::replace) + "\n");
   return kSuccess;
 }

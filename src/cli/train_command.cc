@@ -15,6 +15,7 @@
 #include "cli/auto_batch.h"
 #include "cli/commands.h"
 #include "cli/dispatch.h"
+#include "data/cifar/cifar10.h"
 #include "data/batch.h"
 #include "data/dataset_files.h"
 #include "muster/error.h"
@@ -179,6 +180,15 @@ int ExitCode(const TrainResult& result) {
   return result.target_accuracy > 0 && !result.time_to_accuracy() ? kFailure : kSuccess;
 }
 
+// What the data set lacks, though it can be used.
+std::string MissingFiles(const data::DatasetFiles& files) {
+  std::string text;
+  if (files.name != "cifar10") return text;
+  for (const data::Subset subset : {data::Subset::kTrain, data::Subset::kValidation})
+    for (const std::string& line : data::MissingCifar10Files(files.folder, subset)) text += line + "; the run goes on with those that are there\n";
+  return text;
+}
+
 int Run(TrainOptions options) {
   const train::ProcessClock clock;
   train::FindTrainModel(options.model);
@@ -188,7 +198,7 @@ int Run(TrainOptions options) {
   Loaded loaded;
   TrainResult result = NothingTrained(options, clock);
   if (Load(options, files, &loaded, &facts)) {
-    console->Write(Opening(options, facts));
+    console->Write(Opening(options, facts) + MissingFiles(files));
     if (const std::string note = train::RecomputeNote(loaded.step->train_stats()); !note.empty()) console->Write(note + "\n");
     if (const std::string note = train::HostLimitNote(options.host_memory_limit_mb); !note.empty()) console->Write(note + "\n");
     if (!loaded.restored.empty()) console->Write(fmt::format("Going on from {} ({} steps done)\n", loaded.restored, loaded.step->step()));

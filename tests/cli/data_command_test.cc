@@ -104,7 +104,8 @@ TEST_F(DataCommandTest, VerifyNamesEveryBrokenImageOfCifar10) {
   EXPECT_THAT(output_, HasSubstr("data_batch_1.bin: image 2 at byte 6146: the label is 99"));
   EXPECT_THAT(output_, HasSubstr("data_batch_2.bin: the file has 6145 bytes and ends inside image 1 at byte 3073"));
   EXPECT_THAT(output_, HasSubstr("data_batch_2.bin: image 0 at byte 0: the label is 10"));
-  EXPECT_THAT(output_, HasSubstr("train: 1 image can be used, 4 broken"));
+  EXPECT_THAT(output_, HasSubstr("data_batch_3.bin: this file and 2 others of the 5 are missing"));
+  EXPECT_THAT(output_, HasSubstr("train: 1 image can be used, 5 broken"));
 }
 
 TEST_F(DataCommandTest, CacheWritesWhatVerifyThenReads) {
@@ -113,7 +114,78 @@ TEST_F(DataCommandTest, CacheWritesWhatVerifyThenReads) {
   EXPECT_EQ(Run({"cache", Flag(), "--cache_dir=" + (out.path() / "c").string()}), 0);
   EXPECT_THAT(output_, HasSubstr("train.images: 12 images"));
   EXPECT_EQ(Run({"verify", "--data_dir=" + (out.path() / "c").string()}), 0);
-  EXPECT_EQ(output_, "train: 12 images can be used, 0 broken, 0 odd\n");
+  EXPECT_EQ(output_, "validation: not in the folder, left out\ntrain: 12 images can be used, 0 broken, 0 odd\n");
+}
+
+TEST_F(DataCommandTest, APartThatIsThereAndEmptyIsBroken) {
+  std::filesystem::create_directories(folder_.path() / "train/n01");
+  folder_.Write("validation-00000-of-00001", GoldenRecordFile());
+  EXPECT_EQ(Run({"verify", Flag()}), 1);
+  EXPECT_EQ(output_, "BROKEN  " + (folder_.path() / "train").string() + ": no .jpg, .jpeg or .png file in its sub-folders\n" +
+                         "train: 0 images can be used, 1 broken, 0 odd\nvalidation: 12 images can be used, 0 broken, 0 odd\n");
+  const testing::TempFolder out;
+  EXPECT_EQ(Run({"cache", Flag(), "--cache_dir=" + out.path().string()}), -1);
+  EXPECT_THAT(error_, EndsWith("train: no .jpg, .jpeg or .png file in its sub-folders"));
+}
+
+TEST_F(DataCommandTest, ACacheFolderThatCannotBeIsNamedAndNotTheAbsentPart) {
+  folder_.Write("train-00000-of-00001", GoldenRecordFile());
+  EXPECT_EQ(Run({"cache", Flag(), "--cache_dir=/dev/null/x"}), -1);
+  EXPECT_THAT(error_, HasSubstr("/dev/null/x"));
+  EXPECT_EQ(output_, "validation: not in the folder, left out\n");
+}
+
+// Magic, index and trailer: whichever is damaged, the other part is still looked at.
+TEST_F(DataCommandTest, ADamagedCacheIsBrokenAndTheOtherPartStillVerified) {
+  folder_.Write("train-00000-of-00001", GoldenRecordFile());
+  const testing::TempFolder out;
+  ASSERT_EQ(Run({"cache", Flag(), "--cache_dir=" + out.path().string(), "--shorter_side=4"}), 0);
+  const std::string cache = ReadFile((out.path() / "train.images").string());
+  folder_.Write("validation.images", cache);
+  for (const size_t at : {size_t{0}, cache.size() - 40, cache.size() - 1}) {
+    std::string damaged = cache;
+    damaged[at] ^= 1;
+    folder_.Write("train.images", damaged);
+    EXPECT_EQ(Run({"verify", Flag()}), 1) << at;
+    EXPECT_THAT(output_, HasSubstr("BROKEN  " + (folder_.path() / "train.images").string() + ": ")) << at;
+    EXPECT_THAT(output_, EndsWith("\ntrain: 0 images can be used, 1 broken, 0 odd\nvalidation: 12 images can be used, 0 broken, 0 odd\n")) << at;
+  }
+}
+
+TEST_F(DataCommandTest, AFolderNamedLikeARecordFileIsBroken) {
+  folder_.Write("train-00000-of-00002", GoldenRecordFile());
+  std::filesystem::create_directory(folder_.path() / "train-00001-of-00002");
+  EXPECT_EQ(Run({"verify", Flag(), "--subset=train"}), 1);
+  EXPECT_THAT(output_, EndsWith("train-00001-of-00002: is a folder; a file was expected\ntrain: 12 images can be used, 1 broken, 0 odd\n"));
+}
+
+// As in training, where the decoded images come before the record files.
+TEST_F(DataCommandTest, VerifyReadsWhatTrainingReads) {
+  folder_.Write("train-00000-of-00001", GoldenRecordFile());
+  folder_.Write("train.images", "no cache");
+  EXPECT_EQ(Run({"verify", Flag(), "--subset=train"}), 1);
+  EXPECT_THAT(output_, HasSubstr("train.images: is no file of decoded images"));
+  EXPECT_THAT(output_, HasSubstr("train: 0 images can be used, 1 broken"));
+}
+
+TEST_F(DataCommandTest, MissingRecordFilesAreNamed) {
+  for (const char* name : {"train-00000-of-00003", "train-00002-of-00003", "validation-00005-of-00008"}) folder_.Write(name, GoldenRecordFile());
+  EXPECT_EQ(Run({"verify", Flag()}), 1);
+  const std::string folder = folder_.path().string();
+  EXPECT_EQ(output_, "BROKEN  " + folder + "/train-00001-of-00003: the file is missing\ntrain: 24 images can be used, 1 broken, 0 odd\n" +
+                         "BROKEN  " + folder + "/validation-00000-of-00008: this file and 6 others of the 8 are missing\n" +
+                         "validation: 12 images can be used, 1 broken, 0 odd\n");
+  const testing::TempFolder out;
+  EXPECT_EQ(Run({"cache", Flag(), "--subset=train", "--cache_dir=" + out.path().string()}), 0);
+  EXPECT_THAT(output_, HasSubstr("/train-00001-of-00003: the file is missing; the images of the others are in the cache\n"));
+}
+
+TEST_F(DataCommandTest, MissingFilesOfCifar10AreNamed) {
+  const auto golden = testing::GoldenDir() / "cifar10/cifar-10-batches-bin";
+  for (const char* name : {"data_batch_1.bin", "data_batch_3.bin", "test_batch.bin"}) folder_.Write(name, ReadFile((golden / name).string()));
+  EXPECT_EQ(Run({"verify", Flag(), "--data_name=cifar10"}), 1);
+  EXPECT_EQ(output_, "BROKEN  " + (folder_.path() / "data_batch_2.bin").string() + ": this file and 2 others of the 5 are missing\n" +
+                         "train: 6 images can be used, 1 broken, 0 odd\nvalidation: 3 images can be used, 0 broken, 0 odd\n");
 }
 
 TEST_F(DataCommandTest, CacheOfABrokenImageLeavesNoFile) {

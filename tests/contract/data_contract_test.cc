@@ -15,6 +15,7 @@ namespace {
 
 using ::testing::EndsWith;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using testing::Finished;
 using testing::Lines;
 using testing::Losses;
@@ -99,6 +100,16 @@ TEST_F(DataContract, ADamagedRecordIsOneLineWithItsPlace) {
   Out("--model=lenet --batch_size=12 --num_batches=2 --data_dir=imagenet", 2);
   EXPECT_EQ(Lines(err_).size(), 1u);
   EXPECT_THAT(Lines(err_).back(), HasSubstr("record 1 at byte 1740: the file ends"));
+}
+
+// As tf_cnn_benchmarks trains on whatever files are there, but not without a word.
+TEST_F(DataContract, MissingFilesAreNotedAndTrainingGoesOn) {
+  WriteRecords(folder_.path() + "/imagenet", "train-00001-of-00002", true);
+  Out("--model=trivial --batch_size=4 --num_batches=1 --num_warmup_batches=0 --data_dir=imagenet");
+  EXPECT_THAT(err_, HasSubstr("muster bench: imagenet/train-00000-of-00002: the file is missing; the run goes on with those that are there\n"));
+  Out("--model=trivial --batch_size=4 --num_batches=1 --num_warmup_batches=0 --data_name=cifar10 --data_dir=" +
+      (testing::GoldenDir() / "cifar10").string());
+  EXPECT_THAT(err_, Not(HasSubstr("missing")));
 }
 
 TEST_F(DataContract, AFolderThatIsNoDataSetIsOneLine) {

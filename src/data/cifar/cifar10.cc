@@ -11,6 +11,7 @@
 #include "data/cifar/pickle.h"
 #include "data/cifar/verify_cifar10.h"
 #include "base/interrupt.h"
+#include "data/missing_files.h"
 #include "muster/error.h"
 
 namespace muster::data {
@@ -19,7 +20,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr int64_t kSide = 32, kPlane = kSide * kSide, kImageBytes = 3 * kPlane;
-constexpr int kLabels = 10;
+constexpr int kLabels = 10, kTrainFiles = 5;
 
 // Images as they are stored: one after the other, each a red, a green and a blue plane.
 struct Images {
@@ -102,36 +103,51 @@ bool IsFile(const fs::path& path) {
   return fs::is_regular_file(path, ignored);
 }
 
-// The files of a part in one form (its "suffix") that a folder has.
-std::vector<fs::path> FindParts(const fs::path& folder, Subset subset, const char* suffix) {
-  std::vector<fs::path> files;
-  if (subset == Subset::kValidation) {
-    if (const fs::path file = folder / fmt::format("test_batch{}", suffix); IsFile(file)) files.push_back(file);
-    return files;
+// The files of a part in one form.
+struct Parts {
+  std::vector<fs::path> files;    // that are there
+  std::vector<fs::path> missing;  // that belong to it, too
+  bool is_binary = false;
+};
+
+Parts FindParts(const fs::path& folder, Subset subset, bool is_binary) {
+  Parts parts{.is_binary = is_binary};
+  const bool train = subset == Subset::kTrain;
+  for (int i = 1; i <= (train ? kTrainFiles : 1); ++i) {
+    const std::string name = train ? fmt::format("data_batch_{}", i) : "test_batch";
+    const fs::path file = folder / (name + (is_binary ? ".bin" : ""));
+    (IsFile(file) ? parts.files : parts.missing).push_back(file);
   }
-  for (int i = 1; i <= 5; ++i)
-    if (const fs::path file = folder / fmt::format("data_batch_{}{}", i, suffix); IsFile(file)) files.push_back(file);
-  return files;
+  return parts;
 }
 
-// Reads all files of a part, in the first form that the folder has.
+// In the first form that the folder has; none of its files is there if it has neither.
+Parts FindParts(const fs::path& folder, Subset subset) {
+  for (const char* sub_folder : {"", "cifar-10-batches-py", "cifar-10-batches-bin"}) {
+    for (const bool is_binary : {false, true}) {
+      Parts parts = FindParts(sub_folder[0] == '\0' ? folder : folder / sub_folder, subset, is_binary);
+      if (!parts.files.empty()) return parts;
+    }
+  }
+  return {};
+}
+
+// Reads all files of a part.
 Images ReadParts(const fs::path& folder, Subset subset, const std::string& flag, const OnBroken& on_broken) {
   std::error_code ignored;
   if (!fs::is_directory(folder, ignored)) throw NotFound(fmt::format("flag {}={}: there is no such folder", flag, folder.string()));
-  for (const char* sub_folder : {"", "cifar-10-batches-py", "cifar-10-batches-bin"}) {
-    for (const char* suffix : {"", ".bin"}) {
-      const std::vector<fs::path> files = FindParts(folder / sub_folder, subset, suffix);
-      Images images;
-      for (const fs::path& file : files) {
-        ThrowIfInterrupted();
-        *suffix == '\0' ? AddPickled(file, &images, on_broken) : AddBinary(file, &images, on_broken);
-      }
-      if (!files.empty()) return images;
-    }
+  const Parts parts = FindParts(folder, subset);
+  if (parts.files.empty()) {
+    const char* wanted = subset == Subset::kTrain ? "data_batch_1" : "test_batch";
+    throw NotFound(fmt::format("flag {}={}: neither {} nor {}.bin in the folder (CIFAR-10's Python or binary form)", flag, folder.string(), wanted,
+                               wanted));
   }
-  const char* wanted = subset == Subset::kTrain ? "data_batch_1" : "test_batch";
-  throw NotFound(fmt::format("flag {}={}: neither {} nor {}.bin in the folder (CIFAR-10's Python or binary form)", flag, folder.string(), wanted,
-                             wanted));
+  Images images;
+  for (const fs::path& file : parts.files) {
+    ThrowIfInterrupted();
+    parts.is_binary ? AddBinary(file, &images, on_broken) : AddPickled(file, &images, on_broken);
+  }
+  return images;
 }
 
 }  // namespace
@@ -143,9 +159,18 @@ std::unique_ptr<Dataset> ReadCifar10(const fs::path& folder, Subset subset, int 
   return std::make_unique<Cifar10>(std::move(images), num_classes);
 }
 
+bool HasCifar10(const fs::path& folder, Subset subset) { return !FindParts(folder, subset).files.empty(); }
+
+std::vector<std::string> MissingCifar10Files(const fs::path& folder, Subset subset) {
+  const Parts parts = FindParts(folder, subset);
+  if (parts.files.empty() || parts.missing.empty()) return {};
+  return {MissingFilesLine(parts.missing.front(), static_cast<int64_t>(parts.missing.size()), kTrainFiles)};
+}
+
 VerifiedImages VerifyCifar10(const fs::path& folder, Subset subset, const std::string& flag) {
   VerifiedImages result;
   const Images images = ReadParts(folder, subset, flag, [&](const std::string& line) { result.broken.push_back(line); });
+  for (const std::string& line : MissingCifar10Files(folder, subset)) result.broken.push_back(line);
   result.whole = static_cast<int64_t>(images.labels.size());
   return result;
 }

@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "data/dataset.h"
 #include "data/subset.h"
@@ -16,5 +17,10 @@ namespace muster::data {
 // data_batch_N that is there is read, in order. "num_classes" is what the data set reports: at least 10. "flag" is named in
 // messages: "--data_dir". Throws Error naming file and byte, or the image and what is wrong with it.
 std::unique_ptr<Dataset> ReadCifar10(const std::filesystem::path& folder, Subset subset, int num_classes, const std::string& flag);
+
+// Whether any file of that part is there.
+bool HasCifar10(const std::filesystem::path& folder, Subset subset);
+// A line about files of that part that are missing beside those that ReadCifar10 reads; empty: none is.
+std::vector<std::string> MissingCifar10Files(const std::filesystem::path& folder, Subset subset);
 
 }  // namespace muster::data

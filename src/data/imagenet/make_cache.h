@@ -18,8 +18,8 @@ struct CacheFacts {
 };
 
 // Decodes all images and writes them as a file that OpenImageCache reads. The file does not depend on the number of threads.
-// Images are decoded as for evaluation, so that evaluating the whole set from the file gives the same bits where none was made
-// smaller; the order is that of the numbers, not that in which an evaluation takes records (reading_order.h).
+// Images are decoded as for evaluation, so that evaluating from the file gives each the same bits where none was made smaller.
+// An evaluation of a part of them takes others than from record files: reading_order.h.
 // Throws the Error of the first image that cannot be read or has more than kMaxCachedSide rows or columns, and leaves no file
 // then. What a run that was killed left of this file is removed.
 CacheFacts MakeImageCache(const ImageSource& images, const std::string& path, const CacheOptions& options);

@@ -19,10 +19,14 @@ bool IsFolder(const fs::path& path) {
   return fs::is_directory(path, ignored);
 }
 
-void CheckIsFolder(const fs::path& folder, const std::string& flag) {
+bool Exists(const fs::path& path) {
   std::error_code ignored;
+  return fs::exists(path, ignored);
+}
+
+void CheckIsFolder(const fs::path& folder, const std::string& flag) {
   if (IsFolder(folder)) return;
-  if (fs::exists(folder, ignored)) throw InvalidArgument(fmt::format("flag {}={}: is no folder", flag, folder.string()));
+  if (Exists(folder)) throw InvalidArgument(fmt::format("flag {}={}: is no folder", flag, folder.string()));
   throw NotFound(fmt::format("flag {}={}: there is no such folder", flag, folder.string()));
 }
 
@@ -35,15 +39,29 @@ fs::path FindClassFolders(const fs::path& folder, Subset subset) {
 
 }  // namespace
 
+ImageForm FindImageForm(const fs::path& folder, Subset subset) {
+  if (Exists(folder / ImageCacheName(SubsetName(subset)))) return ImageForm::kCache;
+  if (!FindShards(folder, SubsetName(subset)).empty()) return ImageForm::kRecords;
+  return FindClassFolders(folder, subset).empty() ? ImageForm::kNone : ImageForm::kFolders;
+}
+
+std::vector<std::string> MissingImageFiles(const fs::path& folder, Subset subset) {
+  if (FindImageForm(folder, subset) != ImageForm::kRecords) return {};
+  return MissingShards(FindShards(folder, SubsetName(subset)));
+}
+
 std::unique_ptr<ImageSource> OpenImages(const fs::path& folder, Subset subset, int num_classes, const std::string& flag) {
   CheckIsFolder(folder, flag);
-  std::error_code ignored;
-  if (const fs::path cache = folder / ImageCacheName(SubsetName(subset)); fs::exists(cache, ignored)) return OpenImageCache(cache, num_classes);
-  if (const auto shards = FindShards(folder, SubsetName(subset)); !shards.empty()) return OpenRecordImages(shards, num_classes);
+  const char* name = SubsetName(subset);
   const fs::path images = FindClassFolders(folder, subset), train = FindClassFolders(folder, Subset::kTrain);
-  if (!images.empty()) return OpenFolderImages(images, train.empty() ? images : train, num_classes);
+  switch (FindImageForm(folder, subset)) {
+    case ImageForm::kCache: return OpenImageCache(folder / ImageCacheName(name), num_classes);
+    case ImageForm::kRecords: return OpenRecordImages(FindShards(folder, name), num_classes);
+    case ImageForm::kFolders: return OpenFolderImages(images, train.empty() ? images : train, num_classes);
+    case ImageForm::kNone: break;
+  }
   throw NotFound(fmt::format("flag {}={}: the folder has neither files {}-*-of-* (TFRecord) nor a folder {}/ of class folders", flag,
-                             folder.string(), SubsetName(subset), SubsetName(subset)));
+                             folder.string(), name, name));
 }
 
 }  // namespace muster::data

@@ -1,6 +1,10 @@
 #include "data/imagenet/record_images.h"
 
 #include <algorithm>
+#include <charconv>
+#include <map>
+#include <optional>
+#include <set>
 #include <system_error>
 
 #include <fmt/format.h>
@@ -12,6 +16,7 @@
 #include "data/format/record_reader.h"
 #include "data/imagenet/example.h"
 #include "base/interrupt.h"
+#include "data/missing_files.h"
 #include "data/parallel.h"
 #include "muster/error.h"
 
@@ -73,6 +78,39 @@ void Unpack(const fs::path& path, Shard* shard) {
       throw Error(Code::kResourceExhausted,
                   fmt::format("{}: the unpacked file does not fit into memory; unpack it on disk (gunzip) first", path.string()));
   }
+}
+
+// "train-00001-of-00003.gz" is number 1 of the set "train-" … "-of-00003" … ".gz".
+struct ShardSet {
+  fs::path folder;
+  std::string before, after;
+  int64_t total = 0;
+  size_t digits = 0;
+  std::set<int64_t> numbers;
+
+  fs::path PathOf(int64_t number) const { return folder / fmt::format("{}{:0{}}{}", before, number, digits, after); }
+};
+
+// Names of another make belong to no set.
+std::optional<ShardSet> SetOf(const fs::path& path) {
+  constexpr std::string_view kOf = "-of-";
+  const std::string name = path.filename().string();
+  const size_t of = name.rfind(kOf), begin = of == std::string::npos ? of : name.rfind('-', of - 1);
+  if (begin == std::string::npos) return std::nullopt;
+  ShardSet set{path.parent_path(), name.substr(0, begin + 1), name.substr(of), 0, of - begin - 1, {}};
+  int64_t number = 0;
+  const char* total = name.data() + of + kOf.size();
+  const auto [end, error] = std::from_chars(name.data() + begin + 1, name.data() + of, number);
+  const bool is_total = std::from_chars(total, name.data() + name.size(), set.total).ec == std::errc();
+  if (end != name.data() + of || error != std::errc() || !is_total || number < 0 || number >= set.total) return std::nullopt;
+  set.numbers.insert(number);
+  return set;
+}
+
+std::string MissingLine(const ShardSet& set) {
+  int64_t first = 0;
+  while (set.numbers.contains(first)) ++first;
+  return MissingFilesLine(set.PathOf(first), set.total - static_cast<int64_t>(set.numbers.size()), set.total);
 }
 
 class RecordImages : public ImageSource {
@@ -146,6 +184,18 @@ class RecordImages : public ImageSource {
 
 std::unique_ptr<ImageSource> OpenRecordImages(const std::vector<fs::path>& files, int num_classes) {
   return std::make_unique<RecordImages>(files, num_classes);
+}
+
+std::vector<std::string> MissingShards(const std::vector<fs::path>& shards) {
+  std::map<std::string, ShardSet> sets;  // by what all names of a set have in common
+  for (const fs::path& path : shards) {
+    std::optional<ShardSet> set = SetOf(path);
+    if (set) sets.try_emplace(set->before + set->after, *set).first->second.numbers.merge(set->numbers);
+  }
+  std::vector<std::string> lines;
+  for (const auto& [name, set] : sets)
+    if (static_cast<int64_t>(set.numbers.size()) < set.total) lines.push_back(MissingLine(set));
+  return lines;
 }
 
 std::vector<fs::path> FindShards(const fs::path& folder, std::string_view name) {

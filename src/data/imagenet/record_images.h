@@ -2,6 +2,8 @@
 
 #include <filesystem>
 #include <memory>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "data/imagenet/image_source.h"
@@ -16,5 +18,8 @@ std::unique_ptr<ImageSource> OpenRecordImages(const std::vector<std::filesystem:
 
 // The files NAME-*-of-* of a folder, in order. Empty: there are none.
 std::vector<std::filesystem::path> FindShards(const std::filesystem::path& folder, std::string_view name);
+
+// What is not there of files NAME-00000-of-00003 … of which "shards" (of FindShards) are the others: a line for each "of".
+std::vector<std::string> MissingShards(const std::vector<std::filesystem::path>& shards);
 
 }  // namespace muster::data

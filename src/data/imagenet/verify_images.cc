@@ -59,17 +59,24 @@ void CheckPacked(RecordReader* reader, int num_classes, VerifiedImages* result) 
   }
 }
 
+void CheckPlain(const fs::path& path, int num_classes, VerifiedImages* result) {
+  ScanRecords(InputFile(path.string()), [&](const ScannedRecord& record) {
+    const std::string where = At(path, record.number, record.offset);
+    if (record.damage.empty()) CheckRecord(record.bytes, where, num_classes, result);
+    else result->broken.push_back(fmt::format("{}: {}", where, record.damage));
+  });
+}
+
+// What cannot be read at all (a folder of that name, a file without permission) is a broken file among others.
 VerifiedImages CheckFile(const fs::path& path, int num_classes) {
   VerifiedImages result;
-  RecordReader reader(path);
-  if (reader.is_packed()) {
-    CheckPacked(&reader, num_classes, &result);
-  } else {
-    ScanRecords(InputFile(path.string()), [&](const ScannedRecord& record) {
-      const std::string where = At(path, record.number, record.offset);
-      if (record.damage.empty()) CheckRecord(record.bytes, where, num_classes, &result);
-      else result.broken.push_back(fmt::format("{}: {}", where, record.damage));
-    });
+  try {
+    RecordReader reader(path);
+    if (reader.is_packed()) CheckPacked(&reader, num_classes, &result);
+    else CheckPlain(path, num_classes, &result);
+  } catch (const Error& error) {
+    if (error.code() == Code::kCancelled) throw;
+    result.broken.push_back(error.message());
   }
   if (result.whole == 0 && result.broken.empty()) result.broken.push_back(fmt::format("{}: the file holds no record", path.string()));
   return result;
@@ -99,22 +106,33 @@ VerifiedImages Together(std::vector<VerifiedImages> parts) {
   return all;
 }
 
+VerifiedImages CheckShards(const std::vector<fs::path>& shards, int num_classes, int threads) {
+  std::vector<VerifiedImages> parts(shards.size());
+  ParallelFor(static_cast<int64_t>(shards.size()), threads, [&](int64_t i) {
+    const auto at = static_cast<size_t>(i);
+    parts[at] = CheckFile(shards[at], num_classes);
+  });
+  parts.push_back({.broken = MissingShards(shards)});
+  return Together(std::move(parts));
+}
+
+VerifiedImages CheckImages(const ImageSource& images, int threads) {
+  std::vector<VerifiedImages> parts(static_cast<size_t>(images.size()));
+  ParallelFor(images.size(), threads, [&](int64_t i) { parts[static_cast<size_t>(i)] = CheckImage(images, i); });
+  return Together(std::move(parts));
+}
+
 }  // namespace
 
 VerifiedImages VerifyImages(const fs::path& folder, Subset subset, int num_classes, const std::string& flag, int threads) {
-  const std::vector<fs::path> shards = FindShards(folder, SubsetName(subset));
-  if (!shards.empty()) {
-    std::vector<VerifiedImages> parts(shards.size());
-    ParallelFor(static_cast<int64_t>(shards.size()), threads, [&](int64_t i) {
-      const auto at = static_cast<size_t>(i);
-      parts[at] = CheckFile(shards[at], num_classes);
-    });
-    return Together(std::move(parts));
+  const ImageForm form = FindImageForm(folder, subset);
+  if (form == ImageForm::kRecords) return CheckShards(FindShards(folder, SubsetName(subset)), num_classes, threads);
+  try {
+    return CheckImages(*OpenImages(folder, subset, num_classes, flag), threads);
+  } catch (const Error& error) {
+    if (form == ImageForm::kNone || error.code() == Code::kCancelled) throw;
+    return {.broken = {error.message()}};
   }
-  const auto images = OpenImages(folder, subset, num_classes, flag);
-  std::vector<VerifiedImages> parts(static_cast<size_t>(images->size()));
-  ParallelFor(images->size(), threads, [&](int64_t i) { parts[static_cast<size_t>(i)] = CheckImage(*images, i); });
-  return Together(std::move(parts));
 }
 
 }  // namespace muster::data
