@@ -6,6 +6,7 @@
 
 #include "base/file.h"
 #include "cli/commands.h"
+#include "data/format/record_writer.h"
 #include "muster/error.h"
 #include "tests/testing/golden.h"
 #include "tests/testing/idx_files.h"
@@ -81,6 +82,20 @@ TEST_F(DataCommandTest, VerifyOfAPackedFileTellsWhatItCanReach) {
   const json parts = Verified();
   EXPECT_EQ(exit_code_, 1);
   EXPECT_FALSE(parts[0]["broken"].empty());
+}
+
+// The first length, 40056, has the bytes that announce zlib; its checksum is damaged.
+TEST_F(DataCommandTest, VerifyFindsTheRecordsBehindDamageThatLooksLikeZlib) {
+  const auto path = (folder_.path() / "train-00000-of-00001").string();
+  data::RecordWriter writer(path);
+  writer.Append(std::string(0x9c78, 'x'));
+  writer.Close();
+  std::string bytes = ReadFile(path) + GoldenRecordFile();
+  bytes[8] ^= 1;
+  folder_.Write("train-00000-of-00001", bytes);
+  EXPECT_EQ(Run({"verify", Flag(), "--subset=train"}), 1);
+  EXPECT_THAT(output_, HasSubstr("record 0 at byte 0: the checksum of the record's length is wrong; 40072 bytes up to the record at byte 40072 are lost"));
+  EXPECT_THAT(output_, EndsWith("train: 12 images can be used, 1 broken, 0 odd\n"));
 }
 
 TEST_F(DataCommandTest, VerifyNamesImageFilesThatAreNone) {

@@ -1,6 +1,8 @@
 #include "data/format/record_reader.h"
 
 #include <algorithm>
+#include <span>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -12,17 +14,40 @@
 namespace muster::data {
 namespace {
 
+constexpr size_t kEnoughUnpacked = size_t{64} << 10;
 constexpr uint64_t kPiece = uint64_t{4} << 20;  // a record grows by so much while it is read, not by what its header claims
 
 // A record may begin with the bytes that announce gzip or zlib, so the checksum of its length is asked first.
-Packing PackingOf(const std::filesystem::path& path) {
-  UnpackingFile file(path, Packing::kNone);
-  uint8_t head[kRecordHeaderBytes] = {};
-  const size_t got = file.Read(head);
-  if (got == sizeof head && HeaderIsRight(reinterpret_cast<const char*>(head))) return Packing::kNone;
+Packing AnnouncedPacking(std::span<const uint8_t> head) {
+  const size_t got = head.size();
+  if (got == kRecordHeaderBytes && HeaderIsRight(reinterpret_cast<const char*>(head.data()))) return Packing::kNone;
   if (got >= 2 && head[0] == 0x1f && head[1] == 0x8b) return Packing::kGzip;
   const bool is_zlib = got >= 2 && (head[0] & 0x0f) == 8 && (head[0] * 256 + head[1]) % 31 == 0;  // RFC 1950, 2.2
   return is_zlib ? Packing::kZlib : Packing::kNone;
+}
+
+// Whether the first record comes out right, or else a good deal of anything.
+bool CanBeUnpacked(const std::filesystem::path& path, Packing packing) try {
+  UnpackingFile file(path, packing);
+  uint8_t head[kRecordHeaderBytes];
+  if (file.Read(head) == sizeof head && !HeaderIsRight(reinterpret_cast<const char*>(head))) {
+    std::vector<uint8_t> more(kEnoughUnpacked);
+    file.Read(more);
+  }
+  return true;
+} catch (const Error& error) {
+  if (error.code() != Code::kDataLoss) throw;
+  return false;
+}
+
+// The checksum of that length may be damaged, too. Then the upper half of the length is 0, as it never is in a zlib stream, and
+// nothing can be unpacked.
+Packing PackingOf(const std::filesystem::path& path) {
+  uint8_t head[kRecordHeaderBytes] = {};
+  const size_t got = UnpackingFile(path, Packing::kNone).Read(head);
+  const Packing announced = AnnouncedPacking({head, got});
+  if (announced == Packing::kNone || got < sizeof head || LoadFixed<uint64_t>(reinterpret_cast<const char*>(head)) >> 32 != 0) return announced;
+  return CanBeUnpacked(path, announced) ? announced : Packing::kNone;
 }
 
 }  // namespace
@@ -52,6 +77,11 @@ bool RecordReader::Next(std::string* record) {
   if (got < sizeof header) Lose(fmt::format("the file ends {} bytes into the record's header of {}", got, sizeof header));
   if (!HeaderIsRight(header)) Lose("the checksum of the record's length is wrong; where the next record begins is not known");
   const auto length = LoadFixed<uint64_t>(header);
+  if (length > max_record_bytes_) {
+    is_lost_ = true;
+    throw Error(Code::kResourceExhausted, fmt::format("{}: the record of {} bytes does not fit into the memory that is left{}", Where(), length,
+                                                      is_packed() ? "; unpack the file on disk (gunzip) first" : ""));
+  }
   while (record->size() < length) {
     const size_t had = record->size(), piece = std::min(length - had, kPiece);
     record->resize(had + piece);

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <limits>
 #include <string>
 
 #include "data/unpacking_file.h"
@@ -9,7 +10,8 @@
 namespace muster::data {
 
 // Reads a TFRecord file: for each record its length (8 bytes), the masked CRC-32C of those, the bytes, their masked CRC-32C.
-// Files packed as a whole with gzip or zlib are recognised by their content. For one thread.
+// Files packed as a whole with gzip or zlib are recognised by their content: one that only begins like them and cannot be
+// unpacked is plain. For one thread.
 class RecordReader {
  public:
   // Throws NotFound or InvalidArgument as UnpackingFile does.
@@ -18,6 +20,10 @@ class RecordReader {
   // Reads the next record; false at the end of the file. Throws DataLoss naming file, record and byte: after a wrong checksum
   // of the record's bytes the reader stands behind that record and may go on; after any other error it may not (is_lost()).
   bool Next(std::string* record);
+
+  // From now on a record of more bytes is refused as soon as its length is known, before memory is taken for it: Next throws
+  // ResourceExhausted naming file, record and byte, and the reader is lost.
+  void set_max_record_bytes(int64_t bytes) { max_record_bytes_ = static_cast<uint64_t>(bytes); }
 
   // Of the record that Next read or failed at: its number, from 0, and where it begins (of the unpacked content).
   int64_t index() const { return index_; }
@@ -38,6 +44,7 @@ class RecordReader {
   int64_t index_ = -1;
   int64_t offset_ = 0;
   bool is_lost_ = false;
+  uint64_t max_record_bytes_ = std::numeric_limits<uint64_t>::max();
 };
 
 }  // namespace muster::data

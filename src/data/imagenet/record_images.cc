@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <limits>
 #include <map>
 #include <optional>
 #include <set>
@@ -68,15 +69,14 @@ void FindRecords(const InputFile& file, Shard* shard) {
 
 void Unpack(const fs::path& path, Shard* shard) {
   RecordReader reader(path);
-  const int64_t limit = ReadSystemMemory().free() / 2;
+  const int64_t limit = UnpackingLimit();
+  reader.set_max_record_bytes(limit);
   for (std::string record; reader.Next(&record);) {
     ThrowIfInterrupted();
     shard->records.push_back({reader.offset(), static_cast<int64_t>(record.size())});
     shard->starts.push_back(shard->unpacked.size());
     shard->unpacked += record;
-    if (limit > 0 && static_cast<int64_t>(shard->unpacked.size()) > limit)
-      throw Error(Code::kResourceExhausted,
-                  fmt::format("{}: the unpacked file does not fit into memory; unpack it on disk (gunzip) first", path.string()));
+    reader.set_max_record_bytes(limit - static_cast<int64_t>(shard->unpacked.size()));
   }
 }
 
@@ -184,6 +184,11 @@ class RecordImages : public ImageSource {
 
 std::unique_ptr<ImageSource> OpenRecordImages(const std::vector<fs::path>& files, int num_classes) {
   return std::make_unique<RecordImages>(files, num_classes);
+}
+
+int64_t UnpackingLimit() {
+  const int64_t free = ReadSystemMemory().free();
+  return free > 0 ? free / 2 : std::numeric_limits<int64_t>::max();
 }
 
 std::vector<std::string> MissingShards(const std::vector<fs::path>& shards) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -15,6 +16,9 @@ namespace muster::data {
 // are packed (gzip, zlib) cannot be read at random and are unpacked into memory. Throws Error naming file, record and byte
 // if a file cannot be read to its end, or holds no record; Error{Cancelled} after Ctrl-C.
 std::unique_ptr<ImageSource> OpenRecordImages(const std::vector<std::filesystem::path>& files, int num_classes);
+
+// How many bytes of a packed file may be unpacked into memory: half of what is free now, if that is known.
+int64_t UnpackingLimit();
 
 // The files NAME-*-of-* of a folder, in order. Empty: there are none.
 std::vector<std::filesystem::path> FindShards(const std::filesystem::path& folder, std::string_view name);

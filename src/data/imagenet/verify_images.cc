@@ -72,6 +72,7 @@ VerifiedImages CheckFile(const fs::path& path, int num_classes) {
   VerifiedImages result;
   try {
     RecordReader reader(path);
+    reader.set_max_record_bytes(UnpackingLimit());
     if (reader.is_packed()) CheckPacked(&reader, num_classes, &result);
     else CheckPlain(path, num_classes, &result);
   } catch (const Error& error) {

@@ -3,6 +3,7 @@
 
 #include "data/format/record_layout.h"
 #include "data/format/record_reader.h"
+#include "data/format/record_scan.h"
 #include "data/format/record_writer.h"
 #include "tests/data/error_of.h"
 #include "tests/data/format/files.h"
@@ -71,6 +72,48 @@ TEST(Records, APlainFileThatBeginsLikeAPackedOneIsRead) {
     writer.Close();
     EXPECT_EQ(ReadAll(path), (std::vector<std::string>{std::string(length, 'x')}));
   }
+}
+
+// The same, and the checksum of that length is damaged: what can be unpacked of it is nothing.
+TEST(Records, APlainFileThatBeginsLikeAPackedOneMayBeDamaged) {
+  const testing::TempFolder folder;
+  for (const size_t length : {0x088b1f, 0x9c78}) {
+    const std::string path = (folder.path() / "records").string();
+    RecordWriter writer(path);
+    writer.Append(std::string(length, '\xff'));
+    writer.Append("second");
+    writer.Close();
+    std::string bytes = ReadFile(path);
+    bytes[8] = static_cast<char>(bytes[8] ^ 1);
+    folder.Write("records", bytes);
+    EXPECT_EQ(ErrorOf([&] { ReadAll(path); }),
+              path + ": record 0 at byte 0: the checksum of the record's length is wrong; where the next record begins is not known");
+    std::vector<std::string> found;
+    ScanRecords(InputFile(path), [&](const ScannedRecord& record) { found.push_back(record.bytes); });
+    EXPECT_EQ(found, (std::vector<std::string>{"", "second"}));
+  }
+}
+
+TEST(Records, APackedFileThatIsDamagedAtItsBeginningStaysAPackedOne) {
+  const testing::TempFolder folder;
+  std::string bytes = ReadFile(GoldenPath("tfrecord/train-00000-of-00001.zlib"));
+  bytes[2] = static_cast<char>(bytes[2] | 6);  // a block of the type that there is not
+  const std::string path = folder.Write("records", bytes).string();
+  EXPECT_THAT(ErrorOf([&] { ReadAll(path); }), HasSubstr("the zlib stream is corrupt at byte"));
+}
+
+TEST(Records, ARecordBeyondTheLimitIsRefusedBeforeItIsRead) {
+  const testing::TempFolder folder;
+  std::string header;
+  AppendFixed64(&header, 101);
+  AppendFixed32(&header, MaskCrc(Crc32c(header)));
+  RecordReader reader(folder.Write("records", header).string());  // its bytes are not even there
+  reader.set_max_record_bytes(100);
+  std::string record;
+  EXPECT_EQ(ErrorOf([&] { reader.Next(&record); }),
+            (folder.path() / "records").string() + ": record 0 at byte 0: the record of 101 bytes does not fit into the memory that is left");
+  EXPECT_TRUE(reader.is_lost());
+  EXPECT_EQ(record.capacity(), std::string().capacity());
 }
 
 TEST(Records, AWrongByteIsNamedAndTheNextRecordStillRead) {

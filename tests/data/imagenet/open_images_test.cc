@@ -2,6 +2,8 @@
 #include <gtest/gtest.h>
 
 #include "base/file.h"
+#include "data/format/coding.h"
+#include "data/format/crc32c.h"
 #include "data/format/record_writer.h"
 #include "data/imagenet/example.h"
 #include "data/imagenet/open_images.h"
@@ -62,6 +64,17 @@ TEST(RecordImages, ATruncatedFileSaysWhichRecord) {
   EXPECT_THAT(OpenError(folder.path()), HasSubstr("record 3 at byte 5296: the file ends inside the record's header"));
   folder.Write(kShard, "");
   EXPECT_THAT(OpenError(folder.path()), EndsWith("train-00000-of-00002: the file holds no record"));
+}
+
+// Its length is asked before anything of it is unpacked.
+TEST(RecordImages, APackedRecordBeyondAllMemoryIsRefusedByItsLength) {
+  const testing::TempFolder folder;
+  std::string header;
+  AppendFixed64(&header, uint64_t{1} << 60);
+  AppendFixed32(&header, MaskCrc(Crc32c(header)));
+  folder.Write(kShard, testing::Gzip(GoldenRecordFile() + header + "abc"));
+  EXPECT_THAT(OpenError(folder.path()), HasSubstr("train-00000-of-00002: record 12 at byte "));
+  EXPECT_THAT(OpenError(folder.path()), EndsWith("the record of 1152921504606846976 bytes does not fit into the memory that is left; unpack the file on disk (gunzip) first"));
 }
 
 TEST(RecordImages, AFlippedBitSaysWhichRecord) {
