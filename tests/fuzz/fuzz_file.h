@@ -13,9 +13,12 @@
 
 namespace muster::fuzz {
 
-// A file of this process that each input overwrites.
+// Where this process writes.
+inline std::string InputPath() { return (std::filesystem::temp_directory_path() / ("muster_fuzz_" + std::to_string(::getpid()))).string(); }
+
+// A file of this process that each input overwrites: InputPath() with an ending. Returns the path without it.
 inline std::string WriteInput(const std::string& ending, const char* bytes, size_t size) {
-  const std::string path = (std::filesystem::temp_directory_path() / ("muster_fuzz_" + std::to_string(::getpid()))).string();
+  const std::string path = InputPath();
   std::ofstream(path + ending, std::ios::binary | std::ios::trunc).write(bytes, static_cast<std::streamsize>(size));
   return path;
 }

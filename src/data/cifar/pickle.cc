@@ -16,6 +16,7 @@ using Value = PickleValue;
 constexpr char kEncode[] = "_codecs encode";
 constexpr char kDtype[] = "numpy dtype";
 constexpr char kReconstruct[] = "numpy.core.multiarray _reconstruct", kReconstruct2[] = "numpy._core.multiarray _reconstruct";
+constexpr char kFromBuffer[] = "numpy.core.numeric _frombuffer", kFromBuffer2[] = "numpy._core.numeric _frombuffer";  // protocol 5
 
 // Python's stack machine (its pickletools module describes each code). Codes that make objects of any kind but the above are
 // refused, so reading is safe whatever the bytes are.
@@ -114,7 +115,7 @@ class Machine {
       case 0x8a: Push({TakeLong(TakeNumber<uint8_t>())}); return true;
       case 'U': case 'C': case 0x8c: Push({std::string(Take(TakeNumber<uint8_t>()))}); return true;
       case 'T': case 'B': case 'X': Push({std::string(Take(TakeNumber<uint32_t>()))}); return true;
-      case 0x8d: case 0x8e: Push({std::string(Take(TakeNumber<uint64_t>()))}); return true;
+      case 0x8d: case 0x8e: case 0x96: Push({std::string(Take(TakeNumber<uint64_t>()))}); return true;
       default: return false;
     }
   }
@@ -201,6 +202,7 @@ class Machine {
     if (args == nullptr || global == nullptr) Fail("a call of what is no name");
     const std::string& name = global->name;
     if (name == kReconstruct || name == kReconstruct2) Push({Value::Array()});
+    else if (name == kFromBuffer || name == kFromBuffer2) Push({FromBuffer(*args)});
     else if (name == kEncode) Push({Latin1(*args)});
     else if (name == kDtype) Push({TypeName(*args)});
     else Fail(fmt::format("the pickle calls {}, which has no place in a data set", name));
@@ -243,12 +245,25 @@ class Machine {
     const auto* type = (*state)[2]->As<std::string>();
     const auto* by_columns = (*state)[3]->As<int64_t>();
     const auto* bytes = (*state)[4]->As<std::string>();
-    if (shape == nullptr || type == nullptr || by_columns == nullptr || bytes == nullptr) Fail("an array's state is not known");
-    if (*type != "u1" || *by_columns != 0) Fail(fmt::format("an array of {}; one of bytes (u1), by rows, was expected", *type));
+    if (by_columns == nullptr) Fail("an array's state is not known");
+    *array = MakeArray(shape, type, *by_columns == 0, bytes);
+  }
+
+  // An array of protocol 5: its bytes, element type, shape, "C" for rows or "F" for columns first.
+  Value::Array FromBuffer(const Value::List& args) {
+    if (args.size() != 4) Fail("an array's state is not known");
+    const auto* order = args[3]->As<std::string>();
+    return MakeArray(args[2]->As<Value::List>(), args[1]->As<std::string>(), order != nullptr && *order == "C", args[0]->As<std::string>());
+  }
+
+  Value::Array MakeArray(const Value::List* shape, const std::string* type, bool by_rows, const std::string* bytes) {
+    if (shape == nullptr || type == nullptr || bytes == nullptr) Fail("an array's state is not known");
+    if (*type != "u1" || !by_rows) Fail(fmt::format("an array of {}; one of bytes (u1), by rows, was expected", *type));
     Charge(bytes->size() + shape->size() * sizeof(int64_t));
-    array->shape.clear();
-    for (const Value* dim : *shape) array->shape.push_back(dim->As<int64_t>() == nullptr ? -1 : *dim->As<int64_t>());
-    array->bytes = *bytes;
+    Value::Array array;
+    for (const Value* dim : *shape) array.shape.push_back(dim->As<int64_t>() == nullptr ? -1 : *dim->As<int64_t>());
+    array.bytes = *bytes;
+    return array;
   }
 
   std::string_view all_;

@@ -34,7 +34,7 @@ struct PickleValue {
 };
 
 // A pickle of protocol 2 to 5 that was read. Nothing in it is run: of Python's objects only NumPy arrays of bytes are known,
-// everything else is refused. Values live as long as the object.
+// everything else is refused, and so are bytes that protocol 5 keeps outside of the pickle. Values live as long as the object.
 class Pickle {
  public:
   // Throws DataLoss naming the byte. Memory is bounded by the size of "bytes".

@@ -100,6 +100,34 @@ TEST(Pickle, ReadsPython2sStringsAndIntegers) {
   EXPECT_EQ(pickle.root().Find("d"), nullptr);
 }
 
+// As NumPy 2.4 writes numpy.arange(6, dtype=numpy.uint8).reshape(2, 3) with protocol 5, inside {"data": ...}: "bytes" is how its
+// six bytes are written, "order" C (rows first) or F.
+std::string Protocol5Array(const std::string& module, const std::string& bytes, const std::string& order) {
+  using namespace std::string_literals;
+  const std::string type = "\x8c\x05numpy\x94\x8c\x05" "dtype\x94\x93\x94\x8c\x02u1\x94\x89\x88\x87\x94R\x94"
+                           "(K\x03\x8c\x01|\x94NNNJ\xff\xff\xff\xffJ\xff\xff\xff\xffK\x00t\x94" "b"s;
+  return "\x80\x05}\x94(\x8c\x04" "data\x94\x8c"s + static_cast<char>(module.size()) + module + "\x94\x8c\x0b_frombuffer\x94\x93\x94(" + bytes + "\x94" +
+         type + "K\x02K\x03\x86\x94\x8c\x01" + order + "\x94t\x94R\x94u.";
+}
+
+TEST(Pickle, ReadsArraysOfProtocol5) {
+  using namespace std::string_literals;
+  const std::string writable = "\x96\x06\0\0\0\0\0\0\0\0\1\2\3\4\5"s, read_only = "C\x06\0\1\2\3\4\5"s;
+  for (const char* module : {"numpy._core.numeric", "numpy.core.numeric"}) {
+    for (const std::string& bytes : {writable, read_only}) {
+      const std::string text = Protocol5Array(module, bytes, "C");
+      const Pickle pickle(text);
+      const auto* array = pickle.root().Find("data")->As<PickleValue::Array>();
+      ASSERT_NE(array, nullptr);
+      EXPECT_EQ(array->shape, (std::vector<int64_t>{2, 3}));
+      EXPECT_EQ(array->bytes, "\0\1\2\3\4\5"s);
+    }
+  }
+  EXPECT_THAT(ErrorOf([&] { Pickle pickle(Protocol5Array("numpy._core.numeric", writable, "F")); }), HasSubstr("one of bytes (u1), by rows, was expected"));
+  EXPECT_THAT(ErrorOf([&] { Pickle pickle(Protocol5Array("numpy._core.numeric", writable.substr(0, 12), "C")); }), HasSubstr("byte "));
+  EXPECT_EQ(ErrorOf([&] { Pickle("\x80\x05\x97."); }), "byte 2: code 0x97 is not known here");  // a buffer outside
+}
+
 TEST(Pickle, CopiesAreBounded) {
   std::string bytes = "\x80\x02X";
   AppendFixed32(&bytes, 100000);
