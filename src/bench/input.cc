@@ -81,8 +81,8 @@ std::unique_ptr<data::Dataset> OpenInput(const BenchParams& params, const Derive
 }
 
 std::vector<std::string> MissingInputNotes(const BenchParams& params, const Derived& derived, data::Subset subset) {
-  const bool is_cifar = derived.dataset.name == "cifar10";
-  std::vector<std::string> notes = is_cifar ? data::MissingCifar10Files(*params.data_dir, subset) : data::MissingImageFiles(*params.data_dir, subset);
+  std::vector<std::string> notes =
+      derived.dataset.name == "cifar10" ? data::MissingCifar10Files(*params.data_dir, subset) : data::MissingImageFiles(*params.data_dir, subset);
   for (std::string& note : notes) note += "; the run goes on with those that are there";
   return notes;
 }

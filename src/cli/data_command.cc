@@ -68,7 +68,8 @@ std::string Folder(const FlagValues& values, const char* flag) {
 
 bool IsThere(Subset subset, const FlagValues& values) {
   const std::string folder = values.GetString("data_dir");
-  return values.GetString("data_name") == "cifar10" ? data::HasCifar10(folder, subset) : data::FindImageForm(folder, subset) != data::ImageForm::kNone;
+  if (values.GetString("data_name") == "cifar10") return data::HasCifar10(folder, subset);
+  return data::FindImageForm(folder, subset) != data::ImageForm::kNone;
 }
 
 // The parts asked for. With "all", a part of which nothing is there is left out, with a line, if there is the other one; a part

@@ -46,8 +46,9 @@ Packing PackingOf(const std::filesystem::path& path) {
   uint8_t head[kRecordHeaderBytes] = {};
   const size_t got = UnpackingFile(path, Packing::kNone).Read(head);
   const Packing announced = AnnouncedPacking({head, got});
-  if (announced == Packing::kNone || got < sizeof head || LoadFixed<uint64_t>(reinterpret_cast<const char*>(head)) >> 32 != 0) return announced;
-  return CanBeUnpacked(path, announced) ? announced : Packing::kNone;
+  const bool may_be_length = got == sizeof head && LoadFixed<uint64_t>(reinterpret_cast<const char*>(head)) >> 32 == 0;
+  if (announced == Packing::kNone || !may_be_length || CanBeUnpacked(path, announced)) return announced;
+  return Packing::kNone;
 }
 
 }  // namespace
@@ -79,8 +80,8 @@ bool RecordReader::Next(std::string* record) {
   const auto length = LoadFixed<uint64_t>(header);
   if (length > max_record_bytes_) {
     is_lost_ = true;
-    throw Error(Code::kResourceExhausted, fmt::format("{}: the record of {} bytes does not fit into the memory that is left{}", Where(), length,
-                                                      is_packed() ? "; unpack the file on disk (gunzip) first" : ""));
+    const char* hint = is_packed() ? "; unpack the file on disk (gunzip) first" : "";
+    throw Error(Code::kResourceExhausted, fmt::format("{}: the record of {} bytes does not fit into the memory that is left{}", Where(), length, hint));
   }
   while (record->size() < length) {
     const size_t had = record->size(), piece = std::min(length - had, kPiece);

@@ -42,8 +42,9 @@ void CheckFits(const RgbImage& image, const std::string& where) {
   const int64_t longer = std::max(image.height, image.width), shorter = std::min(image.height, image.width);
   if (longer <= kMaxCachedSide) return;
   const int64_t helps = kMaxCachedSide * shorter / longer;  // at most this shorter side makes the longer one fit
-  throw InvalidArgument(fmt::format("{}: the image is {} x {}; at most {} rows and columns fit into the file{}", where, image.height, image.width,
-                                    kMaxCachedSide, helps > 0 ? fmt::format("; --shorter_side={} or less makes it fit", helps) : ""));
+  const std::string hint = helps > 0 ? fmt::format("; --shorter_side={} or less makes it fit", helps) : "";
+  throw InvalidArgument(fmt::format("{}: the image is {} x {}; at most {} rows and columns fit into the file{}", where, image.height,
+                                    image.width, kMaxCachedSide, hint));
 }
 
 void Read(const ImageSource& images, int64_t index, int shorter_side, Decoded* decoded) {

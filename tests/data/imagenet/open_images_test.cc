@@ -7,6 +7,7 @@
 #include "data/format/record_writer.h"
 #include "data/imagenet/example.h"
 #include "data/imagenet/open_images.h"
+#include "data/imagenet/record_images.h"
 #include "tests/data/error_of.h"
 #include "tests/data/format/files.h"
 #include "tests/testing/idx_files.h"
@@ -102,6 +103,18 @@ TEST(RecordImages, ALabelBeyondTheClassesAndAStrangeRecordAreRefused) {
   EXPECT_THAT(ErrorOf([&] { images->Get(0); }), HasSubstr("record 0 at byte 0: feature image/class/label is 1001; 0 to 1000 was expected"));
   EXPECT_THAT(ErrorOf([&] { images->Get(1); }), HasSubstr("the record is no tf.train.Example"));
   EXPECT_EQ(images->Get(2).boxes, (std::vector<Box>{{0, 0, 1, 1}}));
+}
+
+TEST(RecordImages, MissingFilesAreSeenByTheNamesOfTheOthers) {
+  using Lines = std::vector<std::string>;
+  EXPECT_EQ(MissingShards({}), Lines());
+  EXPECT_EQ(MissingShards({"d/train-00000-of-00002", "d/train-00001-of-00002"}), Lines());
+  EXPECT_EQ(MissingShards({"d/train-0-of-3.gz", "d/train-2-of-3.gz"}), (Lines{"d/train-1-of-3.gz: the file is missing"}));
+  EXPECT_EQ(MissingShards({"d/train-00000-of-00001", "d/train-00003-of-00004"}),
+            (Lines{"d/train-00000-of-00004: this file and 2 others of the 4 are missing"}));
+  EXPECT_EQ(MissingShards({"d/train-00002-of-00003"}), (Lines{"d/train-00000-of-00003: this file and 1 other of the 3 are missing"}));
+  // Names from which nothing follows.
+  EXPECT_EQ(MissingShards({"d/train-x-of-3", "d/train--of-3", "d/train-of-3", "d/train-7-of-3", "d/train-0-of-", "d/train-99999999999999999999-of-5"}), Lines());
 }
 
 TEST(FolderImages, ClassesAreNumberedFromOneByNameInTheTrainingFolder) {
