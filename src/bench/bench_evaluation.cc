@@ -8,6 +8,7 @@
 #include "base/flags.h"
 #include "base/interrupt.h"
 #include "bench/bench_run.h"
+#include "bench/eval_dir.h"
 #include "bench/output.h"
 #include "bench/step_stats.h"
 
@@ -33,7 +34,9 @@ void BenchRun::EvaluateCheckpoints() {
       console_.Print(fmt::format("Successfully loaded model from {}.", checkpoint_->path));
       goes_on = EvaluateOnce(*checkpoint_);
     } else {
-      console_.Print("Checkpoint not found in " + params_.train_dir.value_or(""));
+      const std::string folder = params_.train_dir.value_or("");
+      console_.Print("Checkpoint not found in " + folder);
+      if (const std::string note = UnlistedNote(folder); !note.empty()) console_.Note(note);
     }
     if (params_.eval_interval_secs <= 0) break;
     console_.Progress(fmt::format("the next evaluation is in {} s", params_.eval_interval_secs));

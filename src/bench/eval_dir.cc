@@ -1,11 +1,13 @@
 #include "bench/eval_dir.h"
 
 #include <algorithm>
+#include <filesystem>
 
 #include <fmt/format.h>
 
 #include "base/file.h"
 #include "bench/strategy.h"
+#include "data/format/checkpoint_state.h"
 #include "muster/error.h"
 #include "train/checkpoint_folder.h"
 #include "train/checkpoint_hook.h"
@@ -22,6 +24,14 @@ bool NamesACheckpoint(const std::string& path) {
   return !number.empty() && std::all_of(number.begin(), number.end(), [](char c) { return c >= '0' && c <= '9'; });
 }
 
+template <typename Action>
+auto NamingTrainDir(const Action& action) try {
+  return action();
+} catch (const Error& error) {
+  if (error.code() == Code::kCancelled) throw;
+  throw Error(error.code(), fmt::format("flag --train_dir: {}", error.what()));
+}
+
 }  // namespace
 
 std::vector<std::pair<std::string, double>> EvaluationCurves(const Accuracies& accuracies) {
@@ -34,12 +44,19 @@ bool WritesEvalDir(const BenchParams& params) {
 }
 
 std::string RestoreFromTrainDir(Saver& saver, Session& session, const std::string& folder, const std::string& path, const std::string& way_on) {
-  try {
-    return train::RestoreNewest(saver, session, folder, path, way_on);
-  } catch (const Error& error) {
-    if (error.code() == Code::kCancelled) throw;
-    throw Error(error.code(), fmt::format("flag --train_dir: {}", error.what()));
-  }
+  return NamingTrainDir([&] { return train::RestoreNewest(saver, session, folder, path, way_on); });
+}
+
+void CheckTrainDirIsListed(const std::string& folder) {
+  NamingTrainDir([&] { train::CheckNothingIsUnlisted(folder, ""); });
+}
+
+std::string UnlistedNote(const std::string& folder) {
+  if (!train::HasUnlistedCheckpoints(folder)) return "";
+  const std::optional<std::string> intact = train::NewestIntactCheckpoint(folder);
+  const std::filesystem::path list = std::filesystem::path(folder) / data::kCheckpointStateFile;
+  return fmt::format("{}: no such file, but the folder has checkpoints; {}", list.string(),
+                     intact ? fmt::format("the newest intact one is {}: --train_dir={}", *intact, *intact) : "none is intact");
 }
 
 EvalDir::EvalDir(const BenchParams& params, const TrainGraph& graph, Session& session)

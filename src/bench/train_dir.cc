@@ -42,6 +42,7 @@ void TrainDir::Begin() {
 
 int64_t TrainDir::Restore() {
   restored_ = RestoreFromTrainDir(saver_, session_, *params_.train_dir, "", "");
+  if (restored_.empty()) CheckTrainDirIsListed(*params_.train_dir);
   const int64_t steps = restored_.empty() ? 0 : session_.step();
   checkpointer_.Begin(steps);
   summarised_at_ = clock_.Seconds();

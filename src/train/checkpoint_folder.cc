@@ -69,6 +69,14 @@ std::optional<std::string> NewestIntactCheckpoint(const std::string& folder, con
   return std::nullopt;
 }
 
+bool HasUnlistedCheckpoints(const std::string& folder) {
+  std::error_code error;
+  if (!fs::is_directory(folder, error) || fs::exists(fs::path(folder) / data::kCheckpointStateFile, error)) return false;
+  return std::ranges::any_of(CheckpointsIn(folder), [](const std::string& path) {
+    return fs::path(path).filename().string() == fmt::format("{}-{}", kCheckpointName, StepOfCheckpoint(path));
+  });
+}
+
 std::vector<std::string> CheckpointsOf(const std::string& path) {
   std::error_code error;
   if (fs::is_directory(path, error)) {

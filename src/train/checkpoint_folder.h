@@ -9,6 +9,9 @@ namespace muster::train {
 
 // What a folder of checkpoints holds, without a model.
 
+// The name of checkpoints in their folder, as tf_cnn_benchmarks has it: "model.ckpt-<global step>".
+inline constexpr char kCheckpointName[] = "model.ckpt";
+
 // The checkpoints by their index files, newest first: those of the "checkpoint" file in its order, then others by the number at
 // their end. A damaged or missing "checkpoint" file only changes the order. Throws NotFound if there is no such folder.
 std::vector<std::string> CheckpointsIn(const std::string& folder);
@@ -18,6 +21,9 @@ std::optional<std::string> WrongWithCheckpoint(const std::string& path);
 
 // The newest checkpoint that is intact, "except" left out; nothing if there is none.
 std::optional<std::string> NewestIntactCheckpoint(const std::string& folder, const std::string& except = "");
+
+// Whether there are training's checkpoints ("model.ckpt-<global step>"), but no "checkpoint" file, which somebody lost.
+bool HasUnlistedCheckpoints(const std::string& folder);
 
 // The checkpoints that a path given by a user means: the path itself if it is a checkpoint's (with or without ".index"), all
 // checkpoints of a folder. Throws NotFound if there are none.

@@ -50,7 +50,7 @@ std::string WayOn(const std::string& folder, const std::string& broken, const st
 // What else could be taken, if anything.
 std::string Advice(const std::string& folder, const std::string& broken, const std::string& flag) try {
   const std::optional<std::string> intact = NewestIntactCheckpoint(folder, broken);
-  if (!intact) return "; there is no other intact checkpoint in the folder";
+  if (!intact) return fmt::format("; there is no {}intact checkpoint in the folder", broken.empty() ? "" : "other ");
   return fmt::format("; the newest intact checkpoint is {}: {}", *intact, WayOn(folder, broken, *intact, flag));
 } catch (const Error&) {
   return "";
@@ -64,12 +64,20 @@ std::string RestoreNewest(Saver& saver, Session& session, const std::string& fol
     if (chosen.empty()) chosen = Saver::LatestCheckpoint(folder);
     if (!chosen.empty()) saver.Restore(session, chosen);
   } catch (const Error& error) {
-    if (error.code() != Code::kDataLoss && error.code() != Code::kNotFound) throw;
+    if (error.code() == Code::kCancelled || folder.empty()) throw;
+    // Else it is whole, but of another model.
     const bool is_broken = error.code() == Code::kDataLoss || chosen.empty() || WrongWithCheckpoint(chosen).has_value();
-    if (!is_broken || folder.empty()) throw;
+    if (!is_broken) throw;
     throw Error(error.code(), error.what() + Advice(folder, chosen, flag));
   }
   return chosen;
+}
+
+void CheckNothingIsUnlisted(const std::string& folder, const std::string& flag) {
+  if (!HasUnlistedCheckpoints(folder)) return;
+  const std::filesystem::path list = std::filesystem::path(folder) / data::kCheckpointStateFile;
+  throw DataLoss(fmt::format("{}: no such file, but the folder has checkpoints, which a run from the start would replace{}", list.string(),
+                             Advice(folder, "", flag)));
 }
 
 }  // namespace muster::train

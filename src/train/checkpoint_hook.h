@@ -16,9 +16,6 @@ struct CheckpointOptions {
   double every_seconds = 0;
 };
 
-// The name of checkpoints in their folder, as tf_cnn_benchmarks has it: "model.ckpt-<global step>".
-inline constexpr char kCheckpointName[] = "model.ckpt";
-
 // Decides when a checkpoint is due and writes it beside the training. For one thread. Nothing is owned.
 class Checkpointer {
  public:
@@ -58,7 +55,11 @@ class CheckpointHook : public Hook {
 };
 
 // Restores the newest checkpoint of a folder, or "path" if it is not empty. Returns the path; "" if the folder has none. If the
-// checkpoint is damaged the error also names the newest one that is intact and how to go on from it, with "flag" if not empty.
+// checkpoint cannot be read the error also names the newest one that is intact and how to go on from it, with "flag" if not empty.
 std::string RestoreNewest(Saver& saver, Session& session, const std::string& folder, const std::string& path, const std::string& flag);
+
+// Before a training that found nothing to go on from in its folder: throws DataLoss, which ends like the error of RestoreNewest, if
+// checkpoints are there that no "checkpoint" file lists. The training would replace them.
+void CheckNothingIsUnlisted(const std::string& folder, const std::string& flag);
 
 }  // namespace muster::train

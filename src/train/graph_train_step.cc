@@ -191,7 +191,10 @@ int64_t GraphTrainStep::StateBytes() const {
 std::string GraphTrainStep::Restore(Saver& saver, const std::string& folder, const std::string& path) {
   train_->FinishSteps();  // what a saver saves at the end must be of whole steps
   const std::string restored = RestoreNewest(saver, *session_, folder, path, "restore_from");
-  if (restored.empty()) return restored;
+  if (restored.empty()) {
+    CheckNothingIsUnlisted(folder, "restore_from");
+    return restored;
+  }
   step_ = session_->step();
   if (keeps_snapshots_) TakeSnapshot();
   return restored;

@@ -46,7 +46,7 @@ class GraphTrainStep : public TrainStep {
   // Steps of the training plan that run again in the backward pass, and what they add.
   const PlanStats& train_stats() const { return train_->stats(); }
   // Goes on from a checkpoint: the newest of a folder, or "path" if it is not empty (see RestoreNewest). Returns the path; "" if
-  // there is none, and then nothing changed.
+  // there is none, and then nothing changed (but see CheckNothingIsUnlisted).
   std::string Restore(Saver& saver, const std::string& folder, const std::string& path);
   // Training steps done.
   int64_t step() const { return step_; }

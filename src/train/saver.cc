@@ -102,33 +102,57 @@ class Saver::Impl {
     folder_ = folder;
   }
 
-  // In the writing thread.
+  // In the writing thread. What fails leaves nothing behind, unless earlier checkpoints are gone for the new one already.
   void Write(const std::string& path, const Snapshot& snapshot) {
-    data::BundleWriter writer(path);
-    for (const auto& [name, value] : snapshot) writer.Add(name, value);
-    writer.Finish();
-    if (options_.write_meta_graph) WriteFileAtomically(path + ".meta", meta_graph_);
-    std::erase_if(kept_, [&](const std::string& old) { return SamePath(old, path); });
-    kept_.push_back(path);
-    RemoveSurplus();
-    WriteState();
-  }
-
-  // Before the "checkpoint" file is written: if the process ends in between, the new checkpoint is the one that nobody lists, and
-  // the next run writes it again. The other way round old ones would pile up.
-  void RemoveSurplus() {
-    while (options_.max_to_keep > 0 && kept_.size() > static_cast<size_t>(options_.max_to_keep)) {
-      data::RemoveBundle(kept_.front());
-      std::error_code error;
-      fs::remove(kept_.front() + ".meta", error);
-      kept_.erase(kept_.begin());
+    const fs::path list = fs::path(*folder_) / data::kCheckpointStateFile;
+    std::error_code error;
+    const bool is_first = !fs::exists(list, error);
+    bool replaces = train::CheckpointExists(path);
+    const std::vector<std::string> before = kept_;
+    try {
+      WriteFiles(path, snapshot, is_first);
+      std::erase_if(kept_, [&](const std::string& old) { return SamePath(old, path); });
+      kept_.push_back(path);
+      replaces |= RemoveSurplus();
+      WriteState(kept_);
+    } catch (...) {
+      if (!replaces) RemoveCheckpoint(path);
+      if (!replaces && is_first) fs::remove(list, error);
+      if (!replaces) kept_ = before;
+      throw;
     }
   }
 
+  // A folder gets its "checkpoint" file before its first checkpoint: one that has checkpoints, but no such file, has lost it.
+  void WriteFiles(const std::string& path, const Snapshot& snapshot, bool is_first) const {
+    data::BundleWriter writer(path);
+    for (const auto& [name, value] : snapshot) writer.Add(name, value);
+    if (is_first) WriteState({path});
+    writer.Finish();
+    if (options_.write_meta_graph) WriteFileAtomically(path + ".meta", meta_graph_);
+  }
+
+  static void RemoveCheckpoint(const std::string& path) {
+    data::RemoveBundle(path);
+    std::error_code error;
+    fs::remove(path + ".meta", error);
+  }
+
+  // Before the "checkpoint" file is written: if the process ends in between, the new checkpoint is the one that nobody lists, and
+  // the next run writes it again. The other way round old ones would pile up. True if there was one to remove.
+  bool RemoveSurplus() {
+    const size_t before = kept_.size();
+    while (options_.max_to_keep > 0 && kept_.size() > static_cast<size_t>(options_.max_to_keep)) {
+      RemoveCheckpoint(kept_.front());
+      kept_.erase(kept_.begin());
+    }
+    return kept_.size() < before;
+  }
+
   // Relative paths, so that the folder may be moved.
-  void WriteState() const {
+  void WriteState(const std::vector<std::string>& paths) const {
     data::CheckpointState state;
-    for (const std::string& path : kept_) state.all.push_back(fs::path(path).filename().string());
+    for (const std::string& path : paths) state.all.push_back(fs::path(path).filename().string());
     state.newest = state.all.back();
     data::WriteCheckpointState(*folder_, state);
   }

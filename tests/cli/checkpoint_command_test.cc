@@ -125,6 +125,10 @@ TEST_F(CheckpointCommandTest, TrainGoesOnFromTheNewestCheckpointOfItsFolder) {
   const Output second = train({"--num_epochs=2", "--checkpoint_dir=" + folder + "/parts"});
   EXPECT_THAT(second.out, HasSubstr("Going on from " + folder + "/parts/model.ckpt-5 (5 steps done)\n"));
   EXPECT_EQ(Checkpoint({"compare", folder + "/whole/model.ckpt-10", folder + "/parts/model.ckpt-10"}).exit_code, kSuccess);
+  std::filesystem::remove(folder + "/parts/checkpoint");
+  EXPECT_THAT(train({"--num_epochs=1", "--checkpoint_dir=" + folder + "/parts"}).err,
+              HasSubstr("parts/checkpoint: no such file, but the folder has checkpoints, which a run from the start would replace; the newest intact checkpoint is " +
+                        folder + "/parts/model.ckpt-10: --restore_from=" + folder + "/parts/model.ckpt-10\n"));
   EXPECT_THAT(train({"--restore_from=" + folder + "/nothing"}).err, HasSubstr("nothing.index: No such file"));
   EXPECT_THAT(train({"--save_model_steps=5"}).err, HasSubstr("--save_model_steps has no effect without --checkpoint_dir"));
 }

@@ -100,6 +100,26 @@ TEST_F(Fault, ADamagedListOfCheckpointsIsNamedWithItsLine) {
   EXPECT_EQ(Bench(12).exit_code, 0);
 }
 
+TEST_F(Fault, ALostListOfCheckpointsIsNamedAndNothingIsReplaced) {
+  ASSERT_EQ(Bench(10).exit_code, 0);
+  fs::remove(Path("checkpoint"));
+  const std::vector<std::string> before = Names();
+  const std::string bytes = ReadFile(Path(kData).string());
+  const Finished run = Bench(5, {"--tf_random_seed=9"});
+  EXPECT_EQ(run.exit_code, 2);
+  EXPECT_EQ(ErrorOf(run),
+            "muster bench: flag --train_dir: t/checkpoint: no such file, but the folder has checkpoints, which a run from the start would replace; the newest intact "
+            "checkpoint is t/model.ckpt-10: write 'model_checkpoint_path: \"model.ckpt-10\"' into t/checkpoint to go on from it");
+  EXPECT_EQ(Names(), before);
+  EXPECT_TRUE(ReadFile(Path(kData).string()) == bytes);
+  const Finished evaluation = Bench(1, {"--eval", "--eval_dir=e"});
+  EXPECT_EQ(evaluation.exit_code, 0);
+  EXPECT_THAT(evaluation.out, HasSubstr("Checkpoint not found in t\n"));
+  EXPECT_THAT(evaluation.err, HasSubstr("t/checkpoint: no such file, but the folder has checkpoints; the newest intact one is t/model.ckpt-10: --train_dir=t/model.ckpt-10\n"));
+  std::ofstream(Path("checkpoint")) << "model_checkpoint_path: \"model.ckpt-10\"";
+  EXPECT_EQ(Bench(12).exit_code, 0);
+}
+
 // As far as a test can have a full disk: a limit on the size of files, below that of a checkpoint's data.
 TEST_F(Fault, AFullDiskIsOneLineAndTheCheckpointsBeforeStay) {
   ASSERT_EQ(Bench(10).exit_code, 0);

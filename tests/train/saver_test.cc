@@ -1,8 +1,11 @@
 #include "muster/saver.h"
 
+#include <unistd.h>
+
 #include <filesystem>
 #include <fstream>
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -223,6 +226,81 @@ TEST_F(SaverTest, ADamagedCheckpointIsNamedAndTheNewestIntactOneOffered) {
   std::ofstream(folder_.path() / "checkpoint") << "nonsense";
   EXPECT_THAT(ErrorOf([&] { RestoreNewest(saver, *model_.session, Folder(), "", "restore_from"); }),
               ::testing::AllOf(HasSubstr("checkpoint: line 1"), HasSubstr("the newest intact checkpoint is " + Prefix() + "-1")));
+}
+
+// A data file that is a folder, for one.
+TEST_F(SaverTest, WhateverCannotBeReadOfTheNewestTheIntactOneIsOffered) {
+  Saver saver(&model_.graph);
+  for (const int64_t step : {1, 2}) SaveAt(saver, step);
+  const std::string data = Prefix() + "-2.data-00000-of-00001";
+  fs::remove(data);
+  fs::create_directory(data);
+  EXPECT_THAT(ErrorOf([&] { RestoreNewest(saver, *model_.session, Folder(), "", ""); }),
+              ::testing::AllOf(HasSubstr(data), HasSubstr("; the newest intact checkpoint is " + Prefix() + "-1: remove " + Prefix() + "-2.* to go on from it")));
+}
+
+// Nothing is wrong with it.
+TEST_F(SaverTest, NoOtherCheckpointIsOfferedForOneOfAnotherModel) {
+  Saver saver(&model_.graph);
+  for (const int64_t step : {1, 2}) SaveAt(saver, step);
+  Model larger({4, 3});
+  Saver other(&larger.graph);
+  EXPECT_THAT(ErrorOf([&] { RestoreNewest(other, *larger.session, Folder(), "", ""); }),
+              ::testing::AllOf(HasSubstr("but the model's variable is"), ::testing::Not(HasSubstr("intact"))));
+}
+
+TEST_F(SaverTest, ALostListOfCheckpointsIsNoFolderToBeginIn) {
+  EXPECT_NO_THROW(CheckNothingIsUnlisted(Folder() + "/nowhere", ""));
+  Saver saver(&model_.graph);
+  for (const int64_t step : {1, 2}) SaveAt(saver, step);
+  EXPECT_NO_THROW(CheckNothingIsUnlisted(Folder(), ""));
+  fs::remove(folder_.path() / "checkpoint");
+  const std::string begin = Folder() + "/checkpoint: no such file, but the folder has checkpoints, which a run from the start would replace; ";
+  EXPECT_EQ(ErrorOf([&] { CheckNothingIsUnlisted(Folder(), ""); }),
+            begin + "the newest intact checkpoint is " + Prefix() + "-2: write 'model_checkpoint_path: \"model.ckpt-2\"' into " + Folder() + "/checkpoint to go on from it");
+  Damage("model.ckpt-2.data-00000-of-00001");
+  EXPECT_EQ(ErrorOf([&] { CheckNothingIsUnlisted(Folder(), "restore_from"); }),
+            begin + "the newest intact checkpoint is " + Prefix() + "-1: --restore_from=" + Prefix() + "-1");
+  Damage("model.ckpt-1.data-00000-of-00001");
+  EXPECT_EQ(ErrorOf([&] { CheckNothingIsUnlisted(Folder(), ""); }), begin + "there is no intact checkpoint in the folder");
+}
+
+// Killed while the first checkpoint of a folder was written.
+TEST_F(SaverTest, AListWhoseOnlyCheckpointIsMissingIsAFolderToBeginIn) {
+  folder_.Write("checkpoint", "model_checkpoint_path: \"model.ckpt-1\"");
+  Saver saver(&model_.graph);
+  EXPECT_EQ(RestoreNewest(saver, *model_.session, Folder(), "", ""), "");
+  EXPECT_NO_THROW(CheckNothingIsUnlisted(Folder(), ""));
+}
+
+// A folder in the place of a temporary file is as good as a full disk.
+TEST_F(SaverTest, WhateverFailsLeavesNothingOfTheNewCheckpoint) {
+  for (const char* file : {"model.ckpt-4.index", "model.ckpt-4.meta", "checkpoint"}) {
+    SCOPED_TRACE(file);
+    const fs::path blocked = folder_.path() / fmt::format("{}.tmp{}", file, ::getpid());
+    for (const int64_t earlier : {0, 3}) {  // in an empty folder, and behind another checkpoint
+      Saver saver(&model_.graph);
+      if (earlier > 0) SaveAt(saver, earlier);
+      const std::vector<std::string> before = Files();
+      fs::create_directory(blocked);
+      EXPECT_THAT(ErrorOf([&] { SaveAt(saver, 4); }), HasSubstr(std::string(file) + ": Is a directory"));
+      fs::remove(blocked);
+      EXPECT_EQ(Files(), before);
+      SaveAt(saver, 5);
+      EXPECT_EQ(CheckpointsIn(Folder()).size(), earlier > 0 ? 2u : 1u);
+      for (const std::string& name : Files()) fs::remove(folder_.path() / name);
+    }
+  }
+}
+
+TEST_F(SaverTest, WhenTheOneBeforeIsGoneTheNewCheckpointStaysWhateverFails) {
+  Saver saver(&model_.graph, SaverOptions{.max_to_keep = 1});
+  SaveAt(saver, 3);
+  const fs::path blocked = folder_.path() / fmt::format("checkpoint.tmp{}", ::getpid());
+  fs::create_directory(blocked);
+  EXPECT_THAT(ErrorOf([&] { SaveAt(saver, 4); }), HasSubstr("checkpoint: Is a directory"));
+  fs::remove(blocked);
+  EXPECT_EQ(Saver::LatestCheckpoint(Folder()), Prefix() + "-4");
 }
 
 class CheckpointerTest : public SaverTest {

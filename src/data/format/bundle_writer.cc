@@ -158,9 +158,15 @@ void BundleWriter::Finish() {
   const std::vector<DataFile> before = DataFilesOf(prefix_);
   int free = num_shards;
   while (std::ranges::count(before, free, &DataFile::num_shards) > 0) ++free;
-  for (int shard = 0; shard < num_shards; ++shard) Shard(shard).CommitAs(ShardPath(prefix_, shard, free));
-  SyncFolder(FolderOf(prefix_));
-  CommitIndex(free);
+  try {
+    for (int shard = 0; shard < num_shards; ++shard) Shard(shard).CommitAs(ShardPath(prefix_, shard, free));
+    SyncFolder(FolderOf(prefix_));
+    CommitIndex(free);
+  } catch (...) {  // a full disk needs the space
+    std::error_code error;
+    for (int shard = 0; shard < num_shards; ++shard) fs::remove(ShardPath(prefix_, shard, free), error);
+    throw;
+  }
   const int named = free == num_shards || RenameData(free) ? num_shards : free;
   RemoveData(prefix_, named);
 }

@@ -13,8 +13,8 @@ namespace muster::data {
 
 // Writes a checkpoint (bundle.h) so that it appears whole or not at all: data and index are written under temporary names,
 // synced, and renamed by Finish, the index last, without which there is no checkpoint. If anything fails, by an exception or a
-// killed process, a checkpoint of the same name that was there before is still there, whole, and else nothing but temporary
-// files (RemoveAbandonedFiles) and data that no index names. For one thread. Errors name the file.
+// killed process, a checkpoint of the same name that was there before is still there, whole. A killed process may also leave
+// temporary files (RemoveAbandonedFiles) and data that no index names. For one thread. Errors name the file.
 //
 // The bytes are those that TensorFlow writes if tensors come in the order in which it saves them, sorted by name.
 class BundleWriter {
