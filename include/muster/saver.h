@@ -15,6 +15,7 @@ struct SavedVariable {
   Output ref;
   std::string name;                      // in the checkpoint
   std::vector<std::string> other_names;  // tried in this order when a checkpoint that is read lacks "name"
+  bool is_optional = false;              // keeps its value when a checkpoint lacks it under any name
 };
 
 struct SaverOptions {
@@ -49,8 +50,10 @@ class Saver {
   // Gives the variables the values of a checkpoint, all or, if anything is wrong with it, none. If "global_step" is among
   // them the session's step number, which keys random streams, becomes its value, so that a run goes on as if it had never ended.
   // Throws NotFound if the files or a variable are missing, InvalidArgument if a type or shape differs, DataLoss if the
-  // checkpoint is damaged: one line naming file, tensor and byte.
+  // checkpoint is damaged or its global_step is below 0: one line naming file, tensor and byte.
   void Restore(Session& session, const std::string& path);
+  // The optional variables that the checkpoint which was restored last lacks.
+  const std::vector<std::string>& missing() const;
 
   // The newest checkpoint of a folder by its "checkpoint" file: the path for Restore; "" if there is none. Passes over those whose
   // files are gone. Throws DataLoss if the "checkpoint" file is damaged.

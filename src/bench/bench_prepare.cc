@@ -67,6 +67,7 @@ void BenchRun::Prepare(const StepRunnerFactory& factory) {
   if (!record_.prepared.precision_note.empty()) console_.Note(record_.prepared.precision_note);
   for (const std::string& note : record_.prepared.input_notes) console_.Note(note);
   if (!record_.prepared.recompute_note.empty()) console_.Note(record_.prepared.recompute_note);
+  if (const std::string note = runner_->ResumeNote(); !note.empty()) console_.Note(note);
   if (!params_.benchmark_log_dir) return;
   log_.emplace(*params_.benchmark_log_dir);
   log_->LogRun(params_, derived_, machine_);

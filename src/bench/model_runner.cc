@@ -67,6 +67,8 @@ class ModelRunner final : public StepRunner {
     return steps;
   }
 
+  std::string ResumeNote() override { return train_dir_ == nullptr ? "" : train_dir_->RestoreNote(); }
+
   // What is staged for the first step comes from the batch of step "first", which that step then reads again.
   void Prefill(int64_t first) {
     if (built_->prefill.empty()) return;

@@ -86,6 +86,8 @@ class StepRunner {
 
   // After Prepare, with --train_dir: goes on from the newest checkpoint there. Returns the steps that it had done; 0: none.
   virtual int64_t Resume() { return 0; }
+  // After Resume: what the checkpoint lacked; "": nothing.
+  virtual std::string ResumeNote() { return ""; }
   // There are steps to run: what they write to may be made.
   virtual void Begin() {}
   // After a step that counts and whose loss was finite (or that does not matter): a checkpoint or a summary may be due.

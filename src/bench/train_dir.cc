@@ -50,6 +50,11 @@ int64_t TrainDir::Restore() {
   return steps;
 }
 
+std::string TrainDir::RestoreNote() const {
+  if (saver_.missing().empty()) return "";
+  return fmt::format("{} lacks {} (of --use_fp16): the loss scale begins at --fp16_loss_scale", restored_, fmt::join(saver_.missing(), " and "));
+}
+
 bool TrainDir::IsSummarised(const StepInput& input) const {
   return summaries_ && input.timed_step > 0 && input.timed_step % params_.save_summaries_steps == 0;
 }

@@ -24,6 +24,8 @@ class TrainDir {
 
   // After the variables have their first values. Returns the steps that the checkpoint had done; 0: there is none.
   int64_t Restore();
+  // After it: what the checkpoint lacked and what stands in; "": nothing.
+  std::string RestoreNote() const;
   // In front of the first step: makes the folder, and in it graph.pbtxt and an event file if there are to be summaries.
   void Begin();
   // In front of a step: if its summary wants gradients, computes them apart, which changes nothing. "fed": the step's images and

@@ -20,6 +20,9 @@ bool IsOfOneRun(const std::string& name) {
   return name.find("gpu_cached_inputs") != std::string::npos || name.starts_with("staged/") || name.starts_with("delayed_gradients/");
 }
 
+// The state of an automatic loss scale, which training without --use_fp16 has none of.
+bool IsOfLossScale(const std::string& name) { return name == "loss_scale" || name == "loss_scale_normal_steps"; }
+
 // What an optimizer keeps once for all variables. Each copy of the variables has an optimizer of its own, and the graph numbers
 // the state of the later ones: "beta1_power", "beta1_power_1". "" for everything else.
 std::string SharedStateOf(const std::string& name) {
@@ -48,7 +51,7 @@ SavedVariable SavedShared(const VariableInfo& info, const std::string& state, bo
 SavedVariable Saved(const VariableInfo& info, bool copies_are_equal) {
   if (const std::string state = SharedStateOf(info.name); !state.empty()) return SavedShared(info, state, copies_are_equal);
   const std::string name = CheckpointName(info.name);
-  SavedVariable saved{info.ref, name, {}};
+  SavedVariable saved{.ref = info.ref, .name = name, .is_optional = IsOfLossScale(name)};
   if (const size_t length = PrefixLength(name); length > 0) {
     const std::string rest = name.substr(length);
     const bool is_first = name.starts_with("v/") || name.starts_with("v0/");

@@ -14,10 +14,10 @@ namespace muster::train {
 // Synthetic images ("gpu_cached_inputs") and staged values, which each run makes anew, are left out. Where the mode keeps several copies that are always
 // equal ("replicated": v0/…, v1/…), the first is saved and all are restored; "independent" copies are all saved.
 // A checkpoint of another mode is understood: "v/…" and "v0/…" stand for each other, and the state that an optimizer shares is
-// the same for any number of copies.
+// the same for any number of copies. The loss scale is optional: a checkpoint that was trained in another precision lacks it.
+std::vector<SavedVariable> CheckpointVariables(const Graph& graph, bool copies_are_equal = false);
+
 // The name that a model's variable has in checkpoints and in event files.
 std::string CheckpointName(const std::string& name);
-
-std::vector<SavedVariable> CheckpointVariables(const Graph& graph, bool copies_are_equal = false);
 
 }  // namespace muster::train

@@ -66,14 +66,23 @@ class Saver::Impl {
   void Restore(Session& session, const std::string& path) {
     Wait();
     const data::BundleReader bundle(path);
-    std::vector<Tensor> values;
-    for (const SavedVariable& variable : variables_) values.push_back(ValueOf(variable, bundle));
-    for (size_t i = 0; i < variables_.size(); ++i) {
-      session.WriteVariable(variables_[i].ref, values[i]);
-      if (graph_->node(variables_[i].ref.node).name == "global_step" && values[i].dtype() == DType::kInt64)
-        session.set_step(values[i].scalar<int64_t>());
+    std::vector<std::pair<const SavedVariable*, Tensor>> values;
+    std::vector<std::string> missing;
+    for (const SavedVariable& variable : variables_) {
+      const data::BundleEntry* entry = EntryOf(variable, bundle);
+      if (entry == nullptr && !variable.is_optional) throw Missing(variable, bundle);
+      if (entry == nullptr) missing.push_back(variable.name);
+      else values.emplace_back(&variable, ValueOf(variable, *entry, bundle));
+      if (entry != nullptr && IsStep(variable)) CheckStep(values.back().second, *entry, bundle);
     }
+    for (const auto& [variable, value] : values) {
+      session.WriteVariable(variable->ref, value);
+      if (IsStep(*variable)) session.set_step(value.scalar<int64_t>());
+    }
+    missing_ = std::move(missing);
   }
+
+  const std::vector<std::string>& missing() const { return missing_; }
 
  private:
   Snapshot Take(Session& session) const {
@@ -157,22 +166,35 @@ class Saver::Impl {
     data::WriteCheckpointState(*folder_, state);
   }
 
-  Tensor ValueOf(const SavedVariable& variable, const data::BundleReader& bundle) const {
+  // Null: the checkpoint lacks it.
+  static const data::BundleEntry* EntryOf(const SavedVariable& variable, const data::BundleReader& bundle) {
     const data::BundleEntry* entry = bundle.Find(variable.name);
     for (size_t i = 0; entry == nullptr && i < variable.other_names.size(); ++i) entry = bundle.Find(variable.other_names[i]);
-    if (entry == nullptr) throw Missing(variable, bundle);
+    return entry;
+  }
+
+  Tensor ValueOf(const SavedVariable& variable, const data::BundleEntry& entry, const data::BundleReader& bundle) const {
     const TensorDesc& desc = graph_->desc(variable.ref);
-    if (entry->data_type != TensorFlowDataType(desc.dtype) || !(entry->shape == desc.shape))
-      throw InvalidArgument(fmt::format("{}: tensor {} is {}{}, but the model's variable is {}", data::IndexPath(bundle.prefix()), entry->name,
-                                        data::DataTypeName(entry->data_type), entry->shape.ToString(), desc.ToString()));
-    return bundle.Read(entry->name);
+    if (entry.data_type != TensorFlowDataType(desc.dtype) || !(entry.shape == desc.shape))
+      throw InvalidArgument(fmt::format("{}: tensor {} is {}{}, but the model's variable is {}", data::IndexPath(bundle.prefix()), entry.name,
+                                        data::DataTypeName(entry.data_type), entry.shape.ToString(), desc.ToString()));
+    return bundle.Read(entry.name);
+  }
+
+  bool IsStep(const SavedVariable& variable) const {
+    return graph_->node(variable.ref.node).name == "global_step" && graph_->desc(variable.ref).dtype == DType::kInt64;
+  }
+
+  static void CheckStep(const Tensor& value, const data::BundleEntry& entry, const data::BundleReader& bundle) {
+    if (const auto step = value.scalar<int64_t>(); step < 0)
+      throw DataLoss(fmt::format("{}: tensor {} is {}, but a number of steps is at least 0", data::IndexPath(bundle.prefix()), entry.name, step));
   }
 
   Error Missing(const SavedVariable& variable, const data::BundleReader& bundle) const {
     std::set<std::string> known;
     size_t missing = 0;
     for (const SavedVariable& v : variables_) {
-      missing += bundle.Find(v.name) == nullptr ? 1 : 0;
+      missing += bundle.Find(v.name) == nullptr && !v.is_optional ? 1 : 0;
       known.insert(v.name);
     }
     std::string example;
@@ -186,6 +208,7 @@ class Saver::Impl {
   const std::vector<SavedVariable> variables_;
   const SaverOptions options_;
   std::string meta_graph_;  // made when first needed
+  std::vector<std::string> missing_;  // of the last Restore
 
   // Of the writing thread while it runs.
   std::optional<std::string> folder_;
@@ -214,6 +237,8 @@ std::string Saver::SaveInBackground(Session& session, const std::string& prefix,
 void Saver::Wait() { impl_->Wait(); }
 
 void Saver::Restore(Session& session, const std::string& path) { impl_->Restore(session, path); }
+
+const std::vector<std::string>& Saver::missing() const { return impl_->missing(); }
 
 std::string Saver::LatestCheckpoint(const std::string& folder) {
   data::CheckpointState state;

@@ -4,6 +4,8 @@
 
 #include <fstream>
 
+#include <fmt/format.h>
+
 #include "base/file.h"
 #include "cli/dispatch.h"
 #include "data/format/bundle_messages.h"

@@ -191,6 +191,23 @@ TEST(Resume, KilledAtAnyMomentItGoesOnAndNoCheckpointIsTorn) {
   for (const std::string& file : FilesOf(folder.path() + "/parts")) EXPECT_EQ(file.find(".tmp"), std::string::npos) << file;
 }
 
+// Only --use_fp16 keeps a loss scale. Either way back, variables are float32.
+TEST(Resume, OnePrecisionGoesOnFromAnotherAndTheLossScaleBeginsAnew) {
+  const testing::TemporaryFolder folder;
+  int steps = 0;
+  for (const char* precision : {"--nouse_fp16", "--use_fp16", "--use_bf16", "--use_fp16", "--use_fp16"}) {
+    steps += 2;
+    const Finished run = testing::RunProgram({"bench", "--device=cpu", "--data_format=NHWC", "--model=trivial", "--data_name=cifar10", "--batch_size=4", "--num_warmup_batches=0",
+                                              precision, "--train_dir=t", "--num_batches=" + std::to_string(steps)},
+                                             folder.path());
+    ASSERT_EQ(run.exit_code, 0) << precision << ": " << run.err;
+    const bool is_new = precision == std::string("--use_fp16") && steps < 10;
+    const std::string note = "t/model.ckpt-" + std::to_string(steps - 2) +
+                             " lacks loss_scale and loss_scale_normal_steps (of --use_fp16): the loss scale begins at --fp16_loss_scale\n";
+    EXPECT_EQ(run.err.find(note) != std::string::npos, is_new) << run.err;
+  }
+}
+
 // Names differ between the modes ("v/…", "v0/…"); Muster reads either.
 TEST(Resume, ACheckpointOfOneModeIsUnderstoodByAnother) {
   const testing::TemporaryFolder folder;

@@ -193,6 +193,36 @@ TEST_F(SaverTest, AVariableIsFoundUnderItsOtherNames) {
   EXPECT_EQ(model_.value(), 9.0f);
 }
 
+TEST_F(SaverTest, AnOptionalVariableThatTheCheckpointLacksKeepsItsValueAndIsNamed) {
+  Saver saver(&model_.graph);
+  SaveAt(saver, 9);
+  model_.Set(4, 2);
+  Saver other(&model_.graph, std::vector<SavedVariable>{{.ref = model_.step, .name = "global_step"}, {.ref = model_.weights, .name = "scale", .is_optional = true}});
+  other.Restore(*model_.session, Prefix() + "-9");
+  EXPECT_EQ(model_.value(), 4.0f);
+  EXPECT_EQ(model_.session->ReadVariable(model_.step).scalar<int64_t>(), 9);
+  EXPECT_THAT(other.missing(), ElementsAre("scale"));
+  saver.Restore(*model_.session, Prefix() + "-9");
+  EXPECT_TRUE(saver.missing().empty());
+  Saver needed(&model_.graph, std::vector<SavedVariable>{{.ref = model_.weights, .name = "w2"}, {.ref = model_.weights, .name = "scale", .is_optional = true}});
+  EXPECT_THAT(ErrorOf([&] { needed.Restore(*model_.session, Prefix() + "-9"); }), HasSubstr("holds no tensor w2 (1 of the model's 2 variables are missing"));
+}
+
+// With right checksums.
+TEST_F(SaverTest, ANumberOfStepsBelowZeroIsRefused) {
+  Saver saver(&model_.graph);
+  for (const int64_t step : {1, -5}) {
+    model_.Set(8, step);
+    saver.Save(*model_.session, Prefix(), step < 0 ? 2 : step);
+  }
+  model_.Set(3, 7);
+  const std::string wrong = Prefix() + "-2.index: tensor global_step is -5, but a number of steps is at least 0";
+  EXPECT_EQ(ErrorOf([&] { saver.Restore(*model_.session, Prefix() + "-2"); }), wrong);
+  EXPECT_EQ(model_.value(), 3.0f);
+  EXPECT_EQ(ErrorOf([&] { RestoreNewest(saver, *model_.session, Folder(), "", ""); }),
+            wrong + "; the newest intact checkpoint is " + Prefix() + "-1: remove " + Prefix() + "-2.* to go on from it");
+}
+
 TEST_F(SaverTest, FoldersWithoutACheckpointHaveNoLatest) {
   EXPECT_EQ(Saver::LatestCheckpoint(Folder()), "");
   EXPECT_EQ(Saver::LatestCheckpoint(Folder() + "/nowhere"), "");
