@@ -57,6 +57,7 @@ std::vector<std::string> CheckpointsIn(const std::string& folder) {
 
 std::optional<std::string> WrongWithCheckpoint(const std::string& path) try {
   const data::BundleReader bundle(path);
+  bundle.VerifyIndex();
   for (const data::BundleEntry& entry : bundle.entries()) bundle.Verify(entry);
   return std::nullopt;
 } catch (const Error& error) {

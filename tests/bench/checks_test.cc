@@ -195,6 +195,13 @@ TEST(NoEffectNote, NamesFlagsThatTheRestOfTheRequestLeavesWithoutEffect) {
   EXPECT_EQ(note({"--freeze_when_forward_only", "--forward_only"}), "");
   EXPECT_EQ(note({"--forward_only", "--optimizer=momentum", "--momentum=0.5", "--gradient_clip=1"}),
             "without effect: --optimizer (with --forward_only), --momentum (with --forward_only), --gradient_clip (with --forward_only)");
+  for (const std::string flag : {"--piecewise_learning_rate_schedule=0.1", "--num_epochs_per_decay=1", "--learning_rate_decay_factor=0.5", "--minimum_learning_rate=0.1",
+                                 "--num_learning_rate_warmup_epochs=1"})
+    for (const std::string mode : {"--forward_only", "--eval"}) {
+      const std::string text = note({mode, "--init_learning_rate=1", flag});
+      for (const std::string& named : {std::string("--init_learning_rate"), flag.substr(0, flag.find('='))})
+        EXPECT_NE(text.find(named + " (with " + mode + ")"), std::string::npos) << named << ": " << text;
+    }
   EXPECT_EQ(note({"--eval", "--train_dir=t", "--optimizer=momentum", "--momentum=0.5"}),
             "without effect: --optimizer (with --eval), --momentum (with --eval)");
   EXPECT_EQ(note({"--single_l2_loss_op", "--weight_decay=0", "--benchmark_test_id=a"}),

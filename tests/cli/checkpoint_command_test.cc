@@ -10,7 +10,9 @@
 #include "cli/dispatch.h"
 #include "data/format/bundle_messages.h"
 #include "data/format/bundle_writer.h"
+#include "data/format/coding.h"
 #include "data/format/table.h"
+#include "data/format/table_layout.h"
 #include "tests/testing/golden.h"
 #include "tests/testing/idx_files.h"
 
@@ -87,6 +89,21 @@ TEST_F(CheckpointCommandTest, VerifiesAllOfAFolderAndNamesWhatIsBroken) {
   EXPECT_EQ(output.exit_code, kFailure);
   EXPECT_THAT(output.out, HasSubstr("intact  " + good + "\n"));
   EXPECT_THAT(output.out, HasSubstr("BROKEN  " + bad + ".data-00000-of-00001: tensor w at byte 0: the checksum of its 8 bytes is wrong\n"));
+}
+
+// Which nothing needs for reading: 48 bytes of footer end the file, in front of them is the index block.
+TEST_F(CheckpointCommandTest, VerifiesTheMetaBlockOfTheIndex) {
+  const std::string prefix = Write("m-1", {1, 2});
+  std::string bytes = ReadFile(prefix + ".index");
+  std::string_view footer = std::string_view(bytes).substr(bytes.size() - data::kFooterBytes);
+  uint64_t offset = 0;
+  ASSERT_TRUE(data::TakeVarint(&footer, &offset));
+  bytes[offset] = static_cast<char>(bytes[offset] ^ 1);
+  std::ofstream(prefix + ".index", std::ios::binary) << bytes;
+  const Output output = Checkpoint({"verify", prefix});
+  EXPECT_EQ(output.exit_code, kFailure);
+  EXPECT_THAT(output.out, HasSubstr(fmt::format("BROKEN  {}.index: at byte {}: the meta block of 8 bytes", prefix, offset)));
+  EXPECT_EQ(Checkpoint({"compare", prefix, prefix}).exit_code, kSuccess);
 }
 
 TEST_F(CheckpointCommandTest, ComparesValuesWithinATolerance) {

@@ -218,6 +218,8 @@ std::vector<std::string> BundleReader::ReadStrings(std::string_view name) const 
   return StringsOf(entry);
 }
 
+void BundleReader::VerifyIndex() const { VerifyMetaBlock(IndexPath(prefix_), ReadIndexFile(prefix_)); }
+
 void BundleReader::Verify(const BundleEntry& entry) const {
   if (!entry.slices.empty()) {
     CheckSlices(entry);

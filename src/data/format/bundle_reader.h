@@ -30,6 +30,8 @@ class BundleReader {
   std::vector<std::string> ReadStrings(std::string_view name) const;
   // Reads the bytes of a tensor of any type and compares their checksum; of slices also that they are the whole tensor.
   void Verify(const BundleEntry& entry) const;
+  // Verifies what of the index is not needed to read the checkpoint.
+  void VerifyIndex() const;
 
  private:
   void ParseIndex();

@@ -19,7 +19,7 @@ class TableParser {
 
   std::vector<TableEntry> Parse() {
     std::vector<TableEntry> index, entries;
-    ParseBlock(ReadFooter(), "the index block", &index);
+    ParseBlock(ReadFooter().index, "the index block", &index);
     uint64_t read_to = 0;  // no byte is read twice, or a small file could name one block endlessly often
     for (const TableEntry& entry : index) {
       std::string_view bytes = entry.value;
@@ -33,9 +33,14 @@ class TableParser {
     return entries;
   }
 
+  void VerifyMeta() const { ReadBlock(ReadFooter().meta, "the meta block"); }
+
  private:
   struct Handle {
     uint64_t offset = 0, size = 0;
+  };
+  struct Footer {
+    Handle meta, index;
   };
 
   Error Broken(int64_t offset, std::string_view what) const { return DataLoss(fmt::format("{}: at byte {}: {}", name_, offset, what)); }
@@ -44,17 +49,17 @@ class TableParser {
     return TakeVarint(bytes, &handle->offset) && TakeVarint(bytes, &handle->size);
   }
 
-  Handle ReadFooter() const {
+  Footer ReadFooter() const {
     if (file_.size() < kFooterBytes)
       throw DataLoss(fmt::format("{}: has {} bytes; an index has at least {}: it was cut off, or is no index", name_, file_.size(), kFooterBytes));
     const size_t at = file_.size() - kFooterBytes;
-    std::string_view footer = file_.substr(at);
-    if (LoadFixed<uint64_t>(footer.data() + kFooterBytes - sizeof kTableMagic) != kTableMagic)
+    std::string_view bytes = file_.substr(at);
+    if (LoadFixed<uint64_t>(bytes.data() + kFooterBytes - sizeof kTableMagic) != kTableMagic)
       throw Broken(static_cast<int64_t>(file_.size() - sizeof kTableMagic),
                    "the number that ends every index is not there: it was cut off, or is no index");
-    Handle unused, index;
-    if (!TakeHandle(&footer, &unused) || !TakeHandle(&footer, &index)) throw Broken(static_cast<int64_t>(at), "the footer names no index block");
-    return index;
+    Footer footer;
+    if (!TakeHandle(&bytes, &footer.meta) || !TakeHandle(&bytes, &footer.index)) throw Broken(static_cast<int64_t>(at), "the footer names no index block");
+    return footer;
   }
 
   // The contents of a block whose checksum is right.
@@ -107,5 +112,7 @@ class TableParser {
 }  // namespace
 
 std::vector<TableEntry> ParseTable(const std::string& name, std::string_view file) { return TableParser(name, file).Parse(); }
+
+void VerifyMetaBlock(const std::string& name, std::string_view file) { TableParser(name, file).VerifyMeta(); }
 
 }  // namespace muster::data

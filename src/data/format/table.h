@@ -21,6 +21,9 @@ struct TableEntry {
 // cut off, a checksum is wrong or an entry cannot be; Unimplemented if it is compressed.
 std::vector<TableEntry> ParseTable(const std::string& name, std::string_view file);
 
+// Compares the checksum of the block that ParseTable, as LevelDB, does not read: it describes filters, and there are none.
+void VerifyMetaBlock(const std::string& name, std::string_view file);
+
 // Makes a table; byte for byte what LevelDB makes of the same entries with TensorFlow's settings: no compression, blocks of
 // 256 KiB, a whole key every 16 entries.
 class TableBuilder {

@@ -6,6 +6,8 @@
 #include <cstring>
 #include <map>
 
+#include <fmt/format.h>
+
 #include "data/format/coding.h"
 #include "data/format/crc32c.h"
 #include "data/format/table_layout.h"
@@ -48,6 +50,23 @@ TEST(Table, AFlippedBitIsFoundAndItsBlockNamed) {
   std::string file = TableOf({{"", "header"}, {"a", "1"}, {"b", "2"}});
   file[5] = static_cast<char>(file[5] ^ 4);
   EXPECT_THAT(ErrorOf([&] { ParseTable("model.index", file); }), HasSubstr("model.index: at byte 0: the block of"));
+}
+
+// An empty block in front of the index block: one restart point, which is 8 bytes, and a trailer.
+TEST(Table, AFlippedBitOfTheMetaBlockIsFoundByVerifyingOnly) {
+  const std::string whole = TableOf({{"a", "1"}});
+  EXPECT_NO_THROW(VerifyMetaBlock("t", whole));
+  std::string_view footer = std::string_view(whole).substr(whole.size() - kFooterBytes);
+  uint64_t offset = 0, size = 0;
+  ASSERT_TRUE(TakeVarint(&footer, &offset) && TakeVarint(&footer, &size));
+  ASSERT_EQ(size, 8u);
+  for (uint64_t at = offset; at < offset + size + kBlockTrailerBytes; ++at) {
+    std::string file = whole;
+    file[at] = static_cast<char>(file[at] ^ 1);
+    EXPECT_EQ(ErrorOf([&] { VerifyMetaBlock("m.index", file); }),
+              fmt::format("m.index: at byte {}: the meta block of 8 bytes that begins here does not have the checksum noted for it", offset));
+    EXPECT_EQ(ParseTable("m.index", file).size(), 1u);
+  }
 }
 
 TEST(Table, WhatIsCutOffOrNoTableIsRefused) {
