@@ -85,6 +85,5 @@ void SummaryWriter::RunMetadata(int64_t step, const Timeline& timeline) {
   events_.AddRunMetadata(fmt::format("step{}", step), data::RunMetadataBytes(nodes), step);
 }
 
-void SummaryWriter::Checkpoint(int64_t step, const std::string& path) { events_.AddCheckpoint(path, step); }
 
 }  // namespace muster::train

@@ -28,7 +28,6 @@ class SummaryWriter {
   void Images(int64_t step, const std::string& tag, const Tensor& images, int64_t count);
   // Time and memory of each operation of a step.
   void RunMetadata(int64_t step, const Timeline& timeline);
-  void Checkpoint(int64_t step, const std::string& path);
 
   // TensorBoard sees everything so far.
   void Flush() { events_.Flush(); }

@@ -8,6 +8,7 @@
 
 #include "muster/models.h"
 #include "muster/ops/array.h"
+#include "muster/strategy.h"
 #include "muster/variables.h"
 #include "tests/testing/golden.h"
 #include "train/checkpoint_folder.h"
@@ -62,6 +63,34 @@ TEST_P(GoldenCheckpointNames, AreThoseOfTfCnnBenchmarks) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Optimizers, GoldenCheckpointNames, ::testing::Values("parameter_server", "momentum", "adam", "rmsprop"));
+
+// Of the optimizer's own state too, which has no "v1/" in front.
+TEST(CheckpointNames, VariablesThatTowersSaveAreThoseOfACheckpoint) {
+  Graph graph;
+  const Scope scope(&graph);
+  std::vector<Variable> variables;
+  for (const char* name : {"v0/cg/w", "v1/cg/w", "beta1_power", "beta1_power_1", "staged/w"})
+    variables.push_back(GetVariable(scope, {name, DType::kFloat32, {1}, initializers::Zeros()}));
+  const auto saved = [&](VariableUpdate mode) {
+    std::vector<std::string> names;
+    for (const Variable& variable : SavedVariables(graph, mode)) names.push_back(VariableName(graph, variable));
+    return names;
+  };
+  EXPECT_THAT(saved(VariableUpdate::kReplicated), ::testing::ElementsAre("v0/cg/w", "beta1_power"));
+  EXPECT_THAT(saved(VariableUpdate::kIndependent), ::testing::ElementsAre("v0/cg/w", "v1/cg/w", "beta1_power", "beta1_power_1"));
+  EXPECT_EQ(SavedVariables(graph, VariableUpdate::kReplicated)[0].initializer, variables[0].initializer);
+}
+
+// A checkpoint from training without a loss scale is no other model's.
+TEST(CheckpointNames, OnlyTheLossScaleIsOptional) {
+  Graph graph;
+  const Scope scope(&graph);
+  for (const char* name : {"v/cg/w", "loss_scale", "loss_scale_normal_steps", "v/loss_scale"}) GetVariable(scope, {name, DType::kFloat32, {1}, initializers::Zeros()});
+  std::vector<std::string> optional;
+  for (const SavedVariable& variable : CheckpointVariables(graph))
+    if (variable.is_optional) optional.push_back(variable.name);
+  EXPECT_THAT(optional, ::testing::ElementsAre("loss_scale", "loss_scale_normal_steps"));
+}
 
 TEST(CheckpointNames, EqualCopiesAreSavedOnceAndAllRestored) {
   Graph graph;

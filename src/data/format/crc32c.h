@@ -13,10 +13,6 @@ inline uint32_t Crc32c(std::string_view bytes) { return ExtendCrc32c(0, bytes.da
 
 // The form that is stored: a CRC of bytes that hold their own CRC would be weak. Rotated right by 15, plus a constant.
 constexpr uint32_t MaskCrc(uint32_t crc) { return ((crc >> 15) | (crc << 17)) + 0xa282ead8u; }
-constexpr uint32_t UnmaskCrc(uint32_t masked) {
-  const uint32_t rotated = masked - 0xa282ead8u;
-  return (rotated >> 17) | (rotated << 15);
-}
 
 // The same result without the instruction; for tests.
 uint32_t ExtendCrc32cPortable(uint32_t crc, const void* bytes, size_t size);

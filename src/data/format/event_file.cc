@@ -53,11 +53,6 @@ void EventFileWriter::AddRunMetadata(const std::string& tag, const std::string& 
   Add({.kind = Event::Kind::kRunMetadata, .step = step, .tag = tag, .bytes = run_metadata});
 }
 
-void EventFileWriter::AddCheckpoint(const std::string& path, int64_t step) {
-  constexpr int kCheckpoint = 3;
-  Add({.kind = Event::Kind::kSessionLog, .step = step, .status = kCheckpoint, .path = path});
-}
-
 std::optional<Event> EventFileReader::Next() {
   std::string record;
   if (!records_.Next(&record)) return std::nullopt;

@@ -22,7 +22,6 @@ class EventFileWriter {
   void AddGraph(const std::string& graph_def);
   // What a step took in time and memory, a RunMetadata message; TensorBoard lists it under the tag.
   void AddRunMetadata(const std::string& tag, const std::string& run_metadata, int64_t step);
-  void AddCheckpoint(const std::string& path, int64_t step);
   void AddSummary(std::vector<SummaryValue> values, int64_t step);
   // The event as it is, its time set to now unless it has one.
   void Add(Event event);

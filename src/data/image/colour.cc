@@ -35,6 +35,10 @@ Matrix Inverse(const Matrix& m) {
   return inverse;
 }
 
+struct Triple {
+  float v[3];
+};
+
 template <typename Change>
 void ForEachPixel(std::span<float> rgb, Change change) {
   for (size_t i = 0; i + 3 <= rgb.size(); i += 3) {
@@ -82,28 +86,6 @@ void AdjustHueAndSaturationInYiq(std::span<float> rgb, float delta_hue, float sa
     for (int i = 0; i < 3; ++i) out.v[i] = m[i][0] * p.v[0] + m[i][1] * p.v[1] + m[i][2] * p.v[2];
     return out;
   });
-}
-
-Triple RgbToHsv(const Triple& rgb) {
-  const float r = rgb.v[0], g = rgb.v[1], b = rgb.v[2];
-  const float value = std::max({r, g, b}), range = value - std::min({r, g, b});
-  const float saturation = value > 0 ? range / value : 0;
-  float hue = 0;
-  if (range > 0) {
-    if (value == r) hue = (g - b) / range;
-    else if (value == g) hue = 2 + (b - r) / range;
-    else hue = 4 + (r - g) / range;
-    hue /= 6;
-    if (hue < 0) hue += 1;
-  }
-  return {{hue, saturation, value}};
-}
-
-Triple RgbToYiq(const Triple& rgb) {
-  Triple yiq;
-  for (size_t i = 0; i < 3; ++i)
-    yiq.v[i] = static_cast<float>(kToYiq[i][0] * rgb.v[0] + kToYiq[i][1] * rgb.v[1] + kToYiq[i][2] * rgb.v[2]);
-  return yiq;
 }
 
 }  // namespace muster::data

@@ -21,11 +21,4 @@ void AdjustHue(std::span<float> rgb, float delta);
 // matrix, much cheaper than the two above.
 void AdjustHueAndSaturationInYiq(std::span<float> rgb, float delta_hue, float saturation);
 
-// One pixel.
-struct Triple {
-  float v[3];
-};
-Triple RgbToHsv(const Triple& rgb);  // all three 0 to 1
-Triple RgbToYiq(const Triple& rgb);
-
 }  // namespace muster::data

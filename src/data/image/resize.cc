@@ -91,25 +91,4 @@ void Resize(const RgbImage& image, const ResizeOptions& options, const ImageSize
   }
 }
 
-std::vector<float> ResizeFloats(std::span<const float> image, const ImageSize& size, int channels, const ResizeOptions& options,
-                                const ImageSize& to) {
-  const AxisTaps rows = MakeTaps(options, size.height, to.height, 0, to.height);
-  const AxisTaps columns = MakeTaps(options, size.width, to.width, 0, to.width);
-  std::vector<float> out;
-  out.reserve(static_cast<size_t>(to.height) * static_cast<size_t>(to.width) * static_cast<size_t>(channels));
-  for (const AxisTaps::Pixel& row : rows.pixels) {
-    for (const AxisTaps::Pixel& column : columns.pixels) {
-      for (int c = 0; c < channels; ++c) {
-        double sum = 0;
-        for (int i = 0; i < row.count; ++i)
-          for (int j = 0; j < column.count; ++j)
-            sum += double{rows.weights[row.weights + static_cast<size_t>(i)]} * columns.weights[column.weights + static_cast<size_t>(j)] *
-                   image[static_cast<size_t>(((row.first + i) * size.width + column.first + j) * channels + c)];
-        out.push_back(static_cast<float>(sum));
-      }
-    }
-  }
-  return out;
-}
-
 }  // namespace muster::data

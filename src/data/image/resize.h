@@ -41,8 +41,4 @@ AxisTaps MakeTaps(const ResizeOptions& options, int in, int out, int begin, int 
 void Resize(const RgbImage& image, const ResizeOptions& options, const ImageSize& full, const CropWindow& window, bool mirrored,
             std::span<float> out);
 
-// The same on floats of any number of channels (height x width x channels), whole: the reference for tests.
-std::vector<float> ResizeFloats(std::span<const float> image, const ImageSize& size, int channels, const ResizeOptions& options,
-                                const ImageSize& to);
-
 }  // namespace muster::data

@@ -1,6 +1,7 @@
 #include "muster/strategy.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include <fmt/format.h>
@@ -9,6 +10,7 @@
 #include "muster/ops/array.h"
 #include "muster/ops/math.h"
 #include "muster/ops/state.h"
+#include "train/checkpoint_names.h"
 #include "train/strategy/combine.h"
 
 namespace muster {
@@ -269,17 +271,12 @@ std::vector<Output> SplitBatch(const Scope& scope, Output batch, int num_towers)
 }
 
 std::vector<Variable> SavedVariables(const Graph& graph, VariableUpdate variable_update) {
-  const auto is_saved = [&](const std::string& name) {
-    if (name.starts_with("staged/") || name.starts_with("delayed_gradients/") || name.starts_with("gpu_cached_inputs")) return false;
-    // A later copy: "v1/…", "v12/…".
-    const size_t slash = name.find('/');
-    const bool is_copy = slash != std::string::npos && slash > 1 && name[0] == 'v' &&
-                         std::all_of(name.begin() + 1, name.begin() + static_cast<long>(slash), [](char c) { return c >= '0' && c <= '9'; });
-    return variable_update != VariableUpdate::kReplicated || !is_copy || name.starts_with("v0/");
-  };
+  std::map<Output, NodeId> initializers;
+  for (const VariableInfo& info : graph.variables()) initializers.emplace(info.ref, info.initializer);
+  std::set<std::string> names;  // of copies that are equal the first is saved
   std::vector<Variable> saved;
-  for (const VariableInfo& info : graph.variables())
-    if (is_saved(info.name)) saved.push_back({info.ref, info.initializer});
+  for (const SavedVariable& variable : train::CheckpointVariables(graph, variable_update == VariableUpdate::kReplicated))
+    if (names.insert(variable.name).second) saved.push_back({variable.ref, initializers.at(variable.ref)});
   return saved;
 }
 

@@ -34,8 +34,12 @@ TEST(Crc32c, PiecesExtendToTheWhole) {
     EXPECT_EQ(ExtendCrc32c(Crc32c(bytes.substr(0, cut)), bytes.data() + cut, bytes.size() - cut), Crc32c(bytes));
 }
 
-TEST(Crc32c, UnmaskingUndoesMasking) {
-  for (const uint32_t crc : {0u, 1u, 0xffffffffu, 0xe3069283u}) EXPECT_EQ(UnmaskCrc(MaskCrc(crc)), crc);
+TEST(Crc32c, MaskingRotatesAndAddsAConstant) {
+  constexpr uint32_t kConstant = 0xa282ead8u;
+  EXPECT_EQ(MaskCrc(0), kConstant);
+  EXPECT_EQ(MaskCrc(1), kConstant + (1u << 17));
+  EXPECT_EQ(MaskCrc(1u << 15), kConstant + 1);
+  EXPECT_EQ(MaskCrc(0xffffffffu), kConstant - 1);
 }
 
 }  // namespace

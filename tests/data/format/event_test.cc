@@ -132,7 +132,7 @@ TEST(EventFile, WhatIsWrittenComesBack) {
   writer.AddHistogram("weights", histogram.Value(), 2);
   writer.AddImage("picture", {2, 1, 3, EncodePng(std::vector<uint8_t>{1, 2, 3, 4, 5, 6}, 2, 1, 3)}, 3);
   writer.AddRunMetadata("step4", "metadata", 4);
-  writer.AddCheckpoint("model.ckpt-5", 5);
+  writer.Add({.kind = Event::Kind::kSessionLog, .step = 5, .status = 3, .path = "model.ckpt-5"});
   writer.Close();
 
   EXPECT_THAT(std::filesystem::path(writer.path()).filename().string(), ::testing::StartsWith("events.out.tfevents."));
