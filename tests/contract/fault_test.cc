@@ -65,6 +65,11 @@ TEST_F(Fault, ADamagedCheckpointIsNamedAndTheOneBeforeOffered) {
       {[&] { Flip(kData, 100000); }, "model.ckpt-10.data-00000-of-00001: tensor v/cg/"},
       {[&] { fs::resize_file(Path(kData), 5000); }, "bytes reach beyond the end of the file at byte 5000: it was cut off"},
       {[&] { fs::remove(Path(kData)); }, "model.ckpt-10.data-00000-of-00001: no such file; tensor "},
+      {[&] {
+         fs::remove(Path(kData));
+         fs::create_directory(Path(kData));
+       },
+       "model.ckpt-10.data-00000-of-00001: is not a regular file"},
       {[&] { Flip(kIndex, 50); }, "model.ckpt-10.index: at byte 0: the block of"},
       {[&] { fs::resize_file(Path(kIndex), 300); }, "model.ckpt-10.index: at byte 292: the number that ends every index is not there"},
       {[&] { std::ofstream(Path(kIndex), std::ios::trunc).flush(); }, "model.ckpt-10.index: has 0 bytes"},
