@@ -28,7 +28,7 @@ using data::Subset;
 using nlohmann::json;
 
 const char kUsage[] =
-    "muster data verify --data_dir=DIR     decodes all, names each broken record and missing file; exit code 1 if any\n"
+    "muster data verify --data_dir=DIR     names each broken record and missing file; exit code 1 if any\n"
     "muster data cache --data_dir=DIR --cache_dir=OUT\n"
     "                                      decodes ImageNet's images once, for training from OUT\n";
 
