@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "base/flush_denormals.h"
 #include "graph/op_def.h"
 #include "muster/error.h"
 #include "plan/plan_summary.h"
@@ -124,6 +125,7 @@ CompileRequest SessionImpl::RequestFor(const Wanted& wanted) {
 
 std::unique_ptr<Plan> SessionImpl::CompilePlanLocked(const Wanted& wanted) {
   UpdateTableLocked();
+  const FlushDenormals flush;  // compiling may start OpenMP's threads, which then run the steps
   return std::make_unique<Plan>(Compile(RequestFor(wanted)));
 }
 
