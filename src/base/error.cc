@@ -25,16 +25,36 @@ const char* CodeName(Code code) {
 }
 
 namespace {
-std::string OneLine(const std::string& message, const std::string& context) {
-  return context.empty() ? message : message + " (at " + context + ")";
+
+// Names out of files may hold anything: a line break would make two lines of one, an escape sequence command the terminal.
+std::string Printable(const std::string& text) {
+  std::string printable;
+  printable.reserve(text.size());
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (c == '\n') {
+      printable += "\\n";
+    } else if (byte < 0x20 || byte == 0x7f) {
+      constexpr char kDigits[] = "0123456789abcdef";
+      printable += {'\\', 'x', kDigits[byte >> 4], kDigits[byte & 15]};
+    } else {
+      printable += c;
+    }
+  }
+  return printable;
 }
+
+std::string WithContext(const std::string& message, const std::string& context) {
+  return Printable(context.empty() ? message : message + " (at " + context + ")");
+}
+
 }  // namespace
 
 Error::Error(Code code, std::string message, std::string context)
-    : std::runtime_error(OneLine(message, context)),
+    : std::runtime_error(WithContext(message, context)),
       code_(code),
-      message_(std::move(message)),
-      context_(std::move(context)) {}
+      message_(Printable(message)),
+      context_(Printable(context)) {}
 
 Error Error::Within(const std::string& context) const {
   return Error(code_, message_, context_.empty() ? context : context_ + ", " + context);

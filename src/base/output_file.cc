@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -30,16 +31,37 @@ pid_t OwnerOf(const std::string& name) {
   return error == std::errc() && rest == end ? pid : 0;
 }
 
+int OpenFlags(OutputFile::Mode mode) {
+  switch (mode) {
+    case OutputFile::Mode::kNew: return O_EXCL;
+    case OutputFile::Mode::kExclusive: return 0;  // emptied once it is ours
+    default: return O_TRUNC;
+  }
+}
+
+// A file system without locks grants every one.
+void TakeAlone(int fd, const std::string& path) {
+  if (::flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
+    throw FailedPrecondition(fmt::format("{}: another run is writing it; give this one a folder of its own", path));
+  if (::ftruncate(fd, 0) != 0) throw FileError("write", path, errno);
+}
+
 bool IsGone(pid_t pid) { return ::kill(pid, 0) != 0 && errno == ESRCH; }
 
 }  // namespace
 
 OutputFile::OutputFile(std::string path, Mode mode) : path_(std::move(path)), opened_(path_) {
   if (mode == Mode::kPending) opened_ += fmt::format("{}{}", kPendingMark, ::getpid());
-  const int how = mode == Mode::kNew ? O_EXCL : O_TRUNC;
-  fd_ = ::open(opened_.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | how, 0666);
+  fd_ = ::open(opened_.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | OpenFlags(mode), 0666);
   if (fd_ < 0 && errno == EEXIST) throw Error(Code::kAlreadyExists, fmt::format("{} already exists", path_));
   if (fd_ < 0) throw FileError("write", path_, errno);
+  if (mode != Mode::kExclusive) return;
+  try {
+    TakeAlone(fd_, path_);
+  } catch (...) {
+    ::close(fd_);
+    throw;
+  }
 }
 
 OutputFile::~OutputFile() {

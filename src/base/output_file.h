@@ -11,9 +11,10 @@ namespace muster {
 class OutputFile {
  public:
   enum class Mode {
-    kReplace,   // an existing file is emptied
-    kNew,       // AlreadyExists if there is one
-    kPending,   // written under a temporary name; appears as "path", whole and synced, with Commit
+    kReplace,    // an existing file is emptied
+    kExclusive,  // so, too, but FailedPrecondition while another such OutputFile, of any process, has it open
+    kNew,        // AlreadyExists if there is one
+    kPending,    // written under a temporary name; appears as "path", whole and synced, with Commit
   };
 
   explicit OutputFile(std::string path, Mode mode = Mode::kReplace);

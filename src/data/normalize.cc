@@ -36,7 +36,7 @@ Normalization UnitScale(int64_t channels) {
   return {std::vector<float>(size, 0.0f), std::vector<float>(size, 1.0f / kLargestPixel)};
 }
 
-Normalization Standardization(const Dataset& dataset) {
+Normalization Standardization(const Dataset& dataset, int64_t pad_to) {
   const auto channels = static_cast<size_t>(dataset.image_shape()[2]);
   std::vector<double> sums(channels, 0.0), squares(channels, 0.0);
   std::vector<float> image(static_cast<size_t>(dataset.image_elements()));
@@ -54,7 +54,8 @@ Normalization Standardization(const Dataset& dataset) {
       squares[c] += square;
     }
   }
-  const double pixels = static_cast<double>(dataset.size()) * static_cast<double>(image.size() / channels);
+  const int64_t pixels_each = pad_to > 0 ? pad_to * pad_to : dataset.image_shape()[0] * dataset.image_shape()[1];
+  const double pixels = static_cast<double>(dataset.size()) * static_cast<double>(pixels_each);
   Normalization result;
   for (size_t c = 0; c < channels; ++c) {
     const double mean = sums[c] / pixels;

@@ -14,7 +14,7 @@ void Write(OutputFile& file, const Json& line) {
 
 }  // namespace
 
-LogHook::LogHook(const std::string& path, const Clock& clock, int64_t every_steps) : file_(path), clock_(clock), every_steps_(every_steps) {}
+LogHook::LogHook(const std::string& path, const Clock& clock, int64_t every_steps) : file_(path, OutputFile::Mode::kExclusive), clock_(clock), every_steps_(every_steps) {}
 
 void LogHook::Begin(const Progress& progress) {
   Write(file_, {{"event", "begin"}, {"at_seconds", clock_.Seconds()}, {"step", progress.step}, {"total_steps", progress.total_steps}, {"num_epochs", progress.num_epochs}});

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <functional>
 
+#include "base/output_file.h"
 #include "base/output_flags.h"
 #include "muster/error.h"
 
@@ -101,6 +102,18 @@ TEST_F(FileTest, ALinkStaysALinkAndTheFileBehindItIsReplaced) {
     EXPECT_EQ(ReadFile(Path("real/file")), text);
   }
   EXPECT_EQ(Count(), 2u);
+}
+
+TEST_F(FileTest, AnExclusiveFileIsRefusedToASecondWriterAndNotEmptied) {
+  OutputFile first(Path("log"), OutputFile::Mode::kExclusive);
+  first.Append("line\n");
+  first.Flush();
+  EXPECT_EQ(ErrorOf([&] { OutputFile(Path("log"), OutputFile::Mode::kExclusive); }),
+            Path("log") + ": another run is writing it; give this one a folder of its own");
+  first.Close();
+  EXPECT_EQ(ReadFile(Path("log")), "line\n");
+  OutputFile(Path("log"), OutputFile::Mode::kExclusive).Close();
+  EXPECT_EQ(ReadFile(Path("log")), "");
 }
 
 TEST_F(FileTest, AFileThatStandardErrorGoesToIsNotReplaced) {

@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "data/normalize.h"
+#include "data/pad.h"
 #include "data/pipeline.h"
 #include "muster/error.h"
 #include "tests/data/made_up_dataset.h"
@@ -119,6 +120,15 @@ TEST(Normalize, StandardizationGivesMeanZeroAndDeviationOnePerChannel) {
     EXPECT_NEAR(sums[c] / 1600, 0, 1e-5);
     EXPECT_NEAR(squares[c] / 1600, 1, 1e-5);
   }
+}
+
+TEST(Normalize, StandardizationCountsTheZerosOfPadding) {
+  const auto source = [] {
+    return std::make_unique<MadeUpDataset>(9, Shape{3, 2, 2}, [](int64_t n, int64_t i) { return static_cast<float>((31 * n + 17 * i) % 256); });
+  };
+  const Normalization expected = Standardization(*Pad(source(), 5)), counted = Standardization(*source(), 5);
+  EXPECT_EQ(counted.offset, expected.offset);
+  EXPECT_EQ(counted.scale, expected.scale);
 }
 
 TEST(Normalize, AConstantChannelIsOnlyCentred) {

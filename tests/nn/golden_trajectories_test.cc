@@ -49,8 +49,9 @@ template <typename T> Tensor Item(const Tensor& stack, int64_t k) {
 
 // A run's graph: loss, gradients and update of all towers on one device, and evaluation beside it.
 struct RunGraph {
-  RunGraph(const json& run, DType dtype, const Shape& images_shape)
-      : variables(scope, dtype, run["variables"]),
+  RunGraph(const json& run, DType dtype, const Shape& images_shape, DataFormat data_format)
+      : format(data_format),
+        variables(scope, dtype, run["variables"]),
         images(ops::Placeholder(scope, dtype, images_shape)),
         labels(ops::Placeholder(scope, DType::kInt32, {images_shape[0]})) {
     const std::string name = run["name"];
@@ -73,11 +74,11 @@ struct RunGraph {
     }
     optimizer = OptimizerOf(run);
     updates.push_back(optimizer->ApplyGradients(scope, combined));
-    eval_logits = testing::TrajectoryLogits(net, scope, variables, images, false, nullptr);
+    eval_logits = testing::TrajectoryLogits(net, scope, variables, images, false, nullptr, format);
   }
 
   Output TowerLoss(const json& run, Output x, Output y, bool first) {
-    const Output logits = testing::TrajectoryLogits(net, scope, variables, x, true, first ? &updates : nullptr);
+    const Output logits = testing::TrajectoryLogits(net, scope, variables, x, true, first ? &updates : nullptr, format);
     const WeightDecay decay{.rate = run["weight_decay"].get<double>()};
     return AddWeightDecay(scope, SoftmaxCrossEntropyMean(scope, logits, y), variables.decayed(), decay);
   }
@@ -90,6 +91,7 @@ struct RunGraph {
 
   Graph graph;
   Scope scope{&graph};
+  DataFormat format;
   TrajectoryVariables variables;
   Output images, labels, loss, eval_logits;
   std::vector<Output> gradients;
@@ -120,12 +122,14 @@ template <typename T> double LargestDifference(const Tensor& a, const Tensor& go
   return largest;
 }
 
-template <typename T> void ExpectTrajectory(const json& run, const std::string& backend, const Tolerances& tolerances) {
+template <typename T>
+void ExpectTrajectory(const json& run, const std::string& backend, DataFormat format, const Tolerances& tolerances) {
   const std::string name = run["name"], inputs = run["inputs_from"];
-  SCOPED_TRACE(name + " on " + backend + " in " + std::string(DTypeName(DTypeOf<T>())));
+  SCOPED_TRACE(name + " on " + backend + " in " + std::string(DTypeName(DTypeOf<T>())) +
+               (format == DataFormat::kNCHW ? ", NCHW" : ", NHWC"));
   const Tensor all_images = As<T>(testing::GoldenTensor("trajectories/" + inputs + "/images.npy"));
   const Tensor all_labels = testing::GoldenTensor("trajectories/" + inputs + "/labels.npy");
-  RunGraph net(run, DTypeOf<T>(), all_images.shape().Erased(0));
+  RunGraph net(run, DTypeOf<T>(), all_images.shape().Erased(0), format);
   Session session(&net.graph, {.intra_op_threads = 1, .backend = backend});
   session.Initialize();
   for (const auto& [variable, ref] : net.variables.all())
@@ -160,20 +164,23 @@ template <typename T> void ExpectTrajectory(const json& run, const std::string& 
             10 * tolerances.weights);
 }
 
+template <typename T> void ExpectTrajectories(const std::string& backend, const Tolerances& tolerances) {
+  const json index = testing::GoldenJson("trajectories/index.json");
+  for (const auto& run : index["runs"])
+    for (DataFormat format : {DataFormat::kNHWC, DataFormat::kNCHW}) ExpectTrajectory<T>(run, backend, format, tolerances);
+}
+
 // Losses agree to 1e-9 (README); weights and gradients are stored as float32, running variances are near one.
 TEST(GoldenTrajectories, TwentyStepsInFloat64AreTensorFlows) {
-  const json index = testing::GoldenJson("trajectories/index.json");
-  for (const auto& run : index["runs"]) ExpectTrajectory<double>(run, "reference", {1e-9, 1e-9, 5e-7, 5e-7});
+  ExpectTrajectories<double>("reference", {1e-9, 1e-9, 5e-7, 5e-7});
 }
 
 TEST(GoldenTrajectories, TwentyStepsInFloat32StayCloseOnTheReferenceBackend) {
-  const json index = testing::GoldenJson("trajectories/index.json");
-  for (const auto& run : index["runs"]) ExpectTrajectory<float>(run, "reference", {1e-6, 2e-4, 1e-3, 1e-4});
+  ExpectTrajectories<float>("reference", {1e-6, 2e-4, 1e-3, 1e-4});
 }
 
 TEST(GoldenTrajectories, TwentyStepsInFloat32StayCloseOnTheCpuBackend) {
-  const json index = testing::GoldenJson("trajectories/index.json");
-  for (const auto& run : index["runs"]) ExpectTrajectory<float>(run, "cpu", {1e-6, 2e-4, 1e-3, 1e-4});
+  ExpectTrajectories<float>("cpu", {1e-6, 2e-4, 1e-3, 1e-4});
 }
 
 }  // namespace

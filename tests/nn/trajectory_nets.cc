@@ -16,12 +16,18 @@ struct Net {
   const TrajectoryVariables& v;
   bool training;
   std::vector<NodeId>* updates;
-  double epsilon, decay;
+  DataFormat format;
+  double epsilon = 1e-5, decay = 0.9;
+
+  int channel_axis() const { return format == DataFormat::kNCHW ? 1 : 3; }
+  std::vector<int> image_axes() const { return format == DataFormat::kNCHW ? std::vector{2, 3} : std::vector{1, 2}; }
+  int64_t channels(Output x) const { return scope.shape(x)[channel_axis()]; }
 
   Output Conv(Output x, const std::string& name, int64_t stride = 1, Padding padding = Padding::kSame) const {
     ConvAttrs attrs;
     attrs.strides = {stride, stride};
     attrs.padding = padding;
+    attrs.data_format = format;
     if (padding == Padding::kExplicit) attrs.explicit_paddings = {1, 1, 1, 1};
     return ops::Conv2D(scope, x, v[name + "/w"], attrs);
   }
@@ -31,6 +37,7 @@ struct Net {
     attrs.ksize = {size, size};
     attrs.strides = {stride, stride};
     attrs.padding = padding;
+    attrs.data_format = format;
     return kind == OpKind::kMaxPool ? ops::MaxPool(scope, x, attrs) : ops::AvgPool(scope, x, attrs);
   }
 
@@ -50,6 +57,7 @@ struct Net {
     BatchNormAttrs attrs;
     attrs.epsilon = epsilon;
     attrs.is_training = training;
+    attrs.data_format = format;
     const Output mean = v[name + "/moving_mean"], variance = v[name + "/moving_variance"];
     const auto normed = ops::FusedBatchNorm(scope, x, gamma, v[name + "/beta"], mean, variance, attrs);
     if (training && updates != nullptr) {
@@ -66,19 +74,24 @@ struct Net {
 
 Output Lenet(const Net& net, Output x) {
   for (const char* name : {"conv1", "conv2"}) {
-    x = ops::BiasAdd(net.scope, net.Conv(x, name), net.v[std::string(name) + "/b"]);
+    x = ops::BiasAdd(net.scope, net.Conv(x, name), net.v[std::string(name) + "/b"], net.format);
     x = net.Pool(ops::Relu(net.scope, x), OpKind::kMaxPool, 2, 2, Padding::kValid);
   }
+  if (net.format == DataFormat::kNCHW) x = ops::Transpose(net.scope, x, {0, 2, 3, 1});  // fc1's weights are for (h, w, c)
   x = ops::Reshape(net.scope, x, {net.scope.shape(x)[0], -1});
   return net.Dense(ops::Relu(net.scope, net.Dense(x, "fc1")), "fc2");
 }
 
 Output ResnetBlock(const Net& net, Output x, const std::string& name, int64_t stride) {
   const int64_t width = net.scope.shape(net.v[name + "/conv2/w"].ref)[3];
-  const int64_t missing = width - net.scope.shape(x)[3];
+  const int64_t missing = width - net.channels(x);
   Output shortcut = x;
   if (stride > 1) shortcut = net.Pool(shortcut, OpKind::kAvgPool, 1, stride, Padding::kValid);
-  if (missing > 0) shortcut = ops::Pad(net.scope, shortcut, {{0, 0}, {0, 0}, {0, 0}, {missing / 2, missing / 2}});
+  if (missing > 0) {
+    std::vector<std::pair<int64_t, int64_t>> paddings(4);
+    paddings[static_cast<size_t>(net.channel_axis())] = {missing / 2, missing / 2};
+    shortcut = ops::Pad(net.scope, shortcut, paddings);
+  }
   Output y = ops::Relu(net.scope, net.Norm(x, name + "/bn1"));
   y = net.Conv(y, name + "/conv1", stride, stride > 1 ? Padding::kExplicit : Padding::kSame);
   y = ops::Relu(net.scope, net.Norm(y, name + "/bn2"));
@@ -91,7 +104,7 @@ Output Resnet(const Net& net, Output x) {
   x = ResnetBlock(net, x, "block1", 2);
   x = ResnetBlock(net, x, "block2", 2);
   x = ops::Relu(net.scope, net.Norm(x, "final/bn"));
-  return net.Dense(ops::Mean(net.scope, x, {1, 2}), "fc");
+  return net.Dense(ops::Mean(net.scope, x, net.image_axes()), "fc");
 }
 
 Output Inception(const Net& net, Output x) {
@@ -102,10 +115,10 @@ Output Inception(const Net& net, Output x) {
   x = ops::Concat(net.scope,
                   {conv(x, "b1x1"), conv(conv(x, "b3a"), "b3b"), conv(conv(conv(x, "b7a"), "b7b"), "b7c"),
                    conv(net.Pool(x, OpKind::kAvgPool, 3, 1, Padding::kSame), "bp")},
-                  3);
+                  net.channel_axis());
   x = ops::Concat(net.scope, {conv(x, "red", 2, Padding::kValid), net.Pool(x, OpKind::kMaxPool, 3, 2, Padding::kValid)},
-                  3);
-  return net.Dense(ops::Mean(net.scope, x, {1, 2}), "fc");
+                  net.channel_axis());
+  return net.Dense(ops::Mean(net.scope, x, net.image_axes()), "fc");
 }
 
 }  // namespace
@@ -125,8 +138,9 @@ TrajectoryVariables::TrajectoryVariables(const Scope& scope, DType dtype, const 
 }
 
 Output TrajectoryLogits(const std::string& net, const Scope& scope, const TrajectoryVariables& variables, Output images,
-                        bool training, std::vector<NodeId>* updates) {
-  Net builder{scope, variables, training, updates, 1e-5, 0.9};
+                        bool training, std::vector<NodeId>* updates, DataFormat format) {
+  Net builder{scope, variables, training, updates, format};
+  if (format == DataFormat::kNCHW) images = ops::Transpose(scope, images, {0, 3, 1, 2});
   if (net == "lenet") return Lenet(builder, images);
   if (net == "resnet") return Resnet(builder, images);
   builder.epsilon = 1e-3;

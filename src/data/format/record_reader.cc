@@ -62,7 +62,12 @@ void RecordReader::Lose(const std::string& what) {
   throw DataLoss(fmt::format("{}: {}", Where(), what));
 }
 
-size_t RecordReader::Fill(char* out, size_t size) { return file_.Read({reinterpret_cast<uint8_t*>(out), size}); }
+size_t RecordReader::Fill(char* out, size_t size) try {
+  return file_.Read({reinterpret_cast<uint8_t*>(out), size});
+} catch (const Error&) {
+  is_lost_ = true;  // damage of the packing: there is no way past it
+  throw;
+}
 
 bool RecordReader::Next(std::string* record) {
   record->clear();

@@ -44,14 +44,11 @@ std::string At(const fs::path& path, int64_t record, int64_t offset) { return fm
 // A packed file can only be read from its beginning: what lies behind damage of the packing is lost.
 void CheckPacked(RecordReader* reader, int num_classes, VerifiedImages* result) {
   std::string record;
-  int64_t failed_at = -1;
   while (!reader->is_lost()) {
     try {
       if (!reader->Next(&record)) return;
     } catch (const Error& error) {
       if (error.code() != Code::kDataLoss) throw;
-      if (reader->end_offset() == failed_at) return;  // no way past it
-      failed_at = reader->end_offset();
       result->broken.push_back(error.message());
       continue;
     }

@@ -102,6 +102,21 @@ TEST(Records, APackedFileThatIsDamagedAtItsBeginningStaysAPackedOne) {
   EXPECT_THAT(ErrorOf([&] { ReadAll(path); }), HasSubstr("the zlib stream is corrupt at byte"));
 }
 
+TEST(Records, DamageOfThePackingEndsReading) {
+  const testing::TempFolder folder;
+  std::string bytes = ReadFile(GoldenPath("tfrecord/train-00000-of-00001.zlib"));
+  bytes.resize(bytes.size() / 2);
+  RecordReader reader(folder.Write("records", bytes).string());
+  std::string record;
+  EXPECT_THAT(ErrorOf([&] {
+                while (reader.Next(&record)) {
+                }
+              }),
+              HasSubstr("the zlib stream breaks off"));
+  EXPECT_TRUE(reader.is_lost());
+  EXPECT_FALSE(reader.Next(&record));
+}
+
 TEST(Records, ARecordBeyondTheLimitIsRefusedBeforeItIsRead) {
   const testing::TempFolder folder;
   std::string header;
