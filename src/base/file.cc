@@ -92,12 +92,26 @@ std::string BehindLinks(const std::string& path) {
   return target.string();
 }
 
+// Nothing: there is no such file yet.
+std::optional<struct stat> StatusOf(const std::string& path) {
+  struct stat status {};
+  if (::stat(path.c_str(), &status) == 0) return status;
+  if (errno == ELOOP) throw FileError("write", path, ELOOP);  // a link that leads to itself: there is no end to replace
+  return std::nullopt;
+}
+
+// A stream that was closed may stand for a file that is open for reading only (see OpenStandardFiles in cli/main.cc).
+bool IsWritable(int fd) {
+  const int flags = ::fcntl(fd, F_GETFL);
+  return flags >= 0 && (flags & O_ACCMODE) != O_RDONLY;
+}
+
 // The descriptor when the file is what standard output or error already writes to (/dev/stdout of a redirected
 // program): replacing it would cut off what they write.
-std::optional<int> StandardStreamOf(bool exists, const struct stat& status) {
+std::optional<int> StandardStreamOf(const std::optional<struct stat>& status) {
   for (const int fd : {STDOUT_FILENO, STDERR_FILENO}) {
     struct stat stream {};
-    if (exists && ::fstat(fd, &stream) == 0 && stream.st_dev == status.st_dev && stream.st_ino == status.st_ino)
+    if (status && IsWritable(fd) && ::fstat(fd, &stream) == 0 && stream.st_dev == status->st_dev && stream.st_ino == status->st_ino)
       return fd;
   }
   return std::nullopt;
@@ -111,13 +125,13 @@ void WriteThrough(const std::string& path, std::string_view bytes) {
 }
 
 // Errors name the file that was asked for, never the temporary one.
-void Replace(const std::string& asked, const std::string& target, bool exists, mode_t mode, std::string_view bytes) {
+void Replace(const std::string& asked, const std::string& target, const std::optional<struct stat>& old, std::string_view bytes) {
   const std::string temporary = TemporaryName(target);
   try {
     const int fd = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
     if (fd < 0) throw FileError("write", asked, errno);
     Descriptor file(fd);
-    if (exists) ::fchmod(fd, mode & 07777);  // the new file lets the same people read it
+    if (old) ::fchmod(fd, old->st_mode & 07777);  // the new file lets the same people read it
     WriteAll(fd, bytes, asked);
     if (::fsync(fd) != 0 || !file.Close()) throw FileError("write", asked, errno);
     if (::rename(temporary.c_str(), target.c_str()) != 0) throw FileError("replace", asked, errno);
@@ -190,20 +204,21 @@ std::string ReadFile(const std::string& path) {
 }
 
 void WriteFileAtomically(const std::string& path, std::string_view bytes) {
-  struct stat status {};
-  const bool exists = ::stat(path.c_str(), &status) == 0;
-  if (exists && S_ISDIR(status.st_mode)) throw FileError("write", path, EISDIR);
-  if (const std::optional<int> stream = StandardStreamOf(exists, status)) {
+  const std::optional<struct stat> status = StatusOf(path);
+  if (status && S_ISDIR(status->st_mode)) throw FileError("write", path, EISDIR);
+  if (const std::optional<int> stream = StandardStreamOf(status)) {
     std::fflush(nullptr);
     WriteAll(*stream, bytes, path);
     return;
   }
-  if (exists && !S_ISREG(status.st_mode)) {
+  if (status && !S_ISREG(status->st_mode)) {
     WriteThrough(path, bytes);
   } else {
-    Replace(path, BehindLinks(path), exists, status.st_mode, bytes);
+    Replace(path, BehindLinks(path), status, bytes);
   }
 }
+
+bool IsStandardStream(const std::string& path) { return StandardStreamOf(StatusOf(path)).has_value(); }
 
 void AppendToFile(const std::string& path, std::string_view bytes) {
   Descriptor file(OpenOrThrow(path, O_WRONLY | O_CREAT | O_APPEND, "open"));
@@ -213,11 +228,10 @@ void AppendToFile(const std::string& path, std::string_view bytes) {
 
 void CheckWritable(const std::string& path) {
   if (path.empty()) throw InvalidArgument("cannot write to a file without a name");
-  struct stat status {};
-  const bool exists = ::stat(path.c_str(), &status) == 0;
-  if (exists && S_ISDIR(status.st_mode)) throw FileError("write", path, EISDIR);
-  if (StandardStreamOf(exists, status)) return;
-  if (exists && !S_ISREG(status.st_mode)) {
+  const std::optional<struct stat> status = StatusOf(path);
+  if (status && S_ISDIR(status->st_mode)) throw FileError("write", path, EISDIR);
+  if (StandardStreamOf(status)) return;
+  if (status && !S_ISREG(status->st_mode)) {
     if (::access(path.c_str(), W_OK) != 0) throw FileError("write", path, errno);
     return;
   }

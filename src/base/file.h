@@ -18,6 +18,9 @@ std::string ReadFile(const std::string& path);
 // or error goes to, is never replaced: the bytes are written to it.
 void WriteFileAtomically(const std::string& path, std::string_view bytes);
 
+// Whether standard output or error goes to this file, so that what is written to it comes behind what they wrote.
+bool IsStandardStream(const std::string& path);
+
 // Adds bytes at the end with a single write (several processes may append lines to one file).
 void AppendToFile(const std::string& path, std::string_view bytes);
 

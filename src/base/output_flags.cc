@@ -36,7 +36,8 @@ void CheckFileFlag(const std::string& flag, const std::string& path) { Check(fla
 
 void CheckJsonFlag(const std::string& flag, const std::string& path) {
   CheckFileFlag(flag, path);
-  if (!LooksLikeJson(path)) throw InvalidArgument(fmt::format("flag --{}: {} is there and is no JSON; it is not overwritten, so name another file", flag, path));
+  if (IsStandardStream(path) || LooksLikeJson(path)) return;
+  throw InvalidArgument(fmt::format("flag --{}: {} is there and is no JSON; it is not overwritten, so name another file", flag, path));
 }
 
 void CheckFolderFlag(const std::string& flag, const std::string& folder) { Check(flag, folder, "folder", CheckFolder); }

@@ -12,7 +12,8 @@ namespace muster {
 // The flag of a file, for example CheckFileFlag("json", "result.json"); see CheckWritable.
 void CheckFileFlag(const std::string& flag, const std::string& path);
 
-// The same for a file of JSON. A file that is there and is something else (data, a checkpoint) is refused, as it would be lost.
+// The same for a file of JSON. A file that is there and is something else (data, a checkpoint) is refused, as it would be lost; not
+// one that standard output or error goes to, which is only added to.
 void CheckJsonFlag(const std::string& flag, const std::string& path);
 
 // The flag of a folder, for example CheckFolderFlag("train_dir", "run"); see CheckFolder.

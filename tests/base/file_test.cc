@@ -116,16 +116,55 @@ TEST_F(FileTest, AnExclusiveFileIsRefusedToASecondWriterAndNotEmptied) {
   EXPECT_EQ(ReadFile(Path("log")), "");
 }
 
+// Standard error is this file, as long as the object lives.
+class StandardErrorIs {
+ public:
+  StandardErrorIs(const std::string& path, int flags) : saved_(::dup(STDERR_FILENO)) {
+    const int file = ::open(path.c_str(), flags, 0600);
+    ::dup2(file, STDERR_FILENO);
+    ::close(file);
+  }
+  ~StandardErrorIs() {
+    ::dup2(saved_, STDERR_FILENO);
+    ::close(saved_);
+  }
+
+ private:
+  const int saved_;
+};
+
 TEST_F(FileTest, AFileThatStandardErrorGoesToIsNotReplaced) {
-  const int saved = ::dup(STDERR_FILENO), file = ::open(Path("err").c_str(), O_WRONLY | O_CREAT | O_APPEND, 0600);
-  ::dup2(file, STDERR_FILENO);
-  ::close(file);
-  AppendToFile(Path("err"), "before\n");
-  WriteFileAtomically(Path("err"), "result\n");
-  AppendToFile(Path("err"), "after\n");
-  ::dup2(saved, STDERR_FILENO);
-  ::close(saved);
+  {
+    const StandardErrorIs err(Path("err"), O_WRONLY | O_CREAT | O_APPEND);
+    AppendToFile(Path("err"), "before\n");
+    WriteFileAtomically(Path("err"), "result\n");
+    AppendToFile(Path("err"), "after\n");
+  }
   EXPECT_EQ(ReadFile(Path("err")), "before\nresult\nafter\n");
+}
+
+// As main() leaves it when it was closed: nothing can be written there.
+TEST_F(FileTest, AStandardErrorThatIsOnlyReadIsNotWrittenTo) {
+  WriteFileAtomically(Path("file"), "old");
+  for (const std::string& path : {Path("file"), std::string("/dev/null")}) {
+    const StandardErrorIs err(path, O_RDONLY);
+    EXPECT_NO_THROW(CheckWritable(path));
+    EXPECT_NO_THROW(WriteFileAtomically(path, "new"));
+  }
+  EXPECT_EQ(ReadFile(Path("file")), "new");
+}
+
+TEST_F(FileTest, ALinkThatLeadsToItselfIsRefusedAndStays) {
+  std::filesystem::create_symlink("loop", Path("loop"));
+  std::filesystem::create_symlink("b", Path("a"));
+  std::filesystem::create_symlink("a", Path("b"));
+  for (const char* name : {"loop", "a"}) {
+    const std::string says = "cannot write " + Path(name) + ": Too many levels of symbolic links";
+    EXPECT_EQ(ErrorOf([&] { CheckWritable(Path(name)); }), says);
+    EXPECT_EQ(ErrorOf([&] { WriteFileAtomically(Path(name), "x"); }), says);
+    EXPECT_EQ(ErrorOf([&] { CheckJsonFlag("json", Path(name)); }), "flag --json: " + says);
+    EXPECT_TRUE(std::filesystem::is_symlink(Path(name)));
+  }
 }
 
 TEST_F(FileTest, CheckingAFolderOrFailingToCreateItLeavesNoFoldersBehind) {
@@ -167,6 +206,16 @@ TEST(JsonFlag, DoesNotOverwriteWhatIsNoJson) {
   } catch (const Error& error) {
     EXPECT_EQ(error.what(), "flag --json: " + data + " is there and is no JSON; it is not overwritten, so name another file");
   }
+}
+
+// "--json=/dev/stdout >> log": the log stays.
+TEST_F(FileTest, AJsonFlagMayNameTheTextThatStandardErrorIsAddedTo) {
+  WriteFileAtomically(Path("log"), "text\n");
+  EXPECT_NE(ErrorOf([&] { CheckJsonFlag("json", Path("log")); }), "no error");
+  const StandardErrorIs err(Path("log"), O_WRONLY | O_APPEND);
+  EXPECT_NO_THROW(CheckJsonFlag("json", Path("log")));
+  WriteFileAtomically(Path("log"), "{}\n");
+  EXPECT_EQ(ReadFile(Path("log")), "text\n{}\n");
 }
 
 }  // namespace

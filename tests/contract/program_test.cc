@@ -140,6 +140,17 @@ TEST(Program, OutputThatCannotBeWrittenIsAFailureInOneLine) {
   }
 }
 
+TEST(Program, AResultMayGoToANullDeviceOrBehindALog) {
+  TemporaryFolder folder;
+  const std::string bench = "bench --device=cpu --model=trivial --data_name=cifar10 --num_batches=1 --num_warmup_batches=0 ";
+  EXPECT_EQ(StatusOfShell(bench + "--json=/dev/null >out 2>&-", folder.path()), 0);
+  const std::string log = folder.path() + "/log";
+  WriteFileAtomically(log, "text of an earlier run\n");
+  EXPECT_EQ(StatusOfShell(bench + "--json=/dev/stdout >>log 2>err", folder.path()), 0) << ReadFile(folder.path() + "/err");
+  EXPECT_TRUE(ReadFile(log).starts_with("text of an earlier run\n"));
+  EXPECT_NE(ReadFile(log).find("\"format\": \"muster bench 1\""), std::string::npos);
+}
+
 TEST(Program, AReaderThatGoesAwayEndsTheRunAndTheResultIsStillWritten) {
   TemporaryFolder folder;
   StatusOfShell("bench --device=cpu --num_batches=1000000 --display_every=1 --json=r.json 2>err | head -n 1 >first",
