@@ -39,7 +39,8 @@ class Saver {
   Saver& operator=(const Saver&) = delete;
 
   // Writes "<prefix>-<global_step>", or "<prefix>" without a step, and returns that path. Checkpoints that the folder has already
-  // count for max_to_keep. Throws Error naming the file; the checkpoints before are then as they were.
+  // count for max_to_keep. Throws Error naming the file; the checkpoints before are then as they were. If it is the "checkpoint" file
+  // that cannot be written, the new checkpoint stays beside them, and the error says so.
   std::string Save(Session& session, const std::string& prefix, std::optional<int64_t> global_step = {});
   // The same, but only the copy of the variables is made before it returns; a thread writes it. If the one before is still being
   // written, waits for that first. What fails is thrown by the next call of any function of this saver.

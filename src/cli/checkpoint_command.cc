@@ -69,10 +69,10 @@ int Verify(const std::string& given, bool as_json) {
   bool all_right = true;
   json results = json::array();
   for (const std::string& path : train::CheckpointsOf(given)) {
-    const std::optional<std::string> wrong = train::WrongWithCheckpoint(path);
+    const std::optional<Error> wrong = train::WrongWithCheckpoint(path);
     all_right = all_right && !wrong;
-    results.push_back({{"checkpoint", path}, {"intact", !wrong}, {"error", wrong ? json(*wrong) : json(nullptr)}});
-    if (!as_json) WriteStandardOutput(wrong ? fmt::format("BROKEN  {}\n", *wrong) : fmt::format("intact  {}\n", path));
+    results.push_back({{"checkpoint", path}, {"intact", !wrong}, {"error", wrong ? json(wrong->what()) : json(nullptr)}});
+    if (!as_json) WriteStandardOutput(wrong ? fmt::format("BROKEN  {}\n", wrong->what()) : fmt::format("intact  {}\n", path));
   }
   if (as_json) WriteStandardOutput(results.dump(2, ' ', false, json::error_handler_t::replace) + "\n");
   return all_right ? kSuccess : kFailure;

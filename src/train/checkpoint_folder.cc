@@ -55,19 +55,33 @@ std::vector<std::string> CheckpointsIn(const std::string& folder) {
   return found;
 }
 
-std::optional<std::string> WrongWithCheckpoint(const std::string& path) try {
+std::optional<Error> WrongWithCheckpoint(const std::string& path) try {
   const data::BundleReader bundle(path);
   bundle.VerifyIndex();
   for (const data::BundleEntry& entry : bundle.entries()) bundle.Verify(entry);
   return std::nullopt;
 } catch (const Error& error) {
-  return error.what();
+  return error;
 }
 
-std::optional<std::string> NewestIntactCheckpoint(const std::string& folder, const std::string& except) {
-  for (const std::string& path : CheckpointsIn(folder))
-    if (fs::path(path).lexically_normal() != fs::path(except).lexically_normal() && !WrongWithCheckpoint(path)) return path;
-  return std::nullopt;
+// InvalidArgument: a folder, or a link to itself, in the place of a file.
+bool IsDamage(const Error& error) {
+  return error.code() == Code::kDataLoss || error.code() == Code::kNotFound || error.code() == Code::kInvalidArgument;
+}
+
+IntactCheckpoint NewestIntactCheckpoint(const std::string& folder, const std::string& broken) {
+  IntactCheckpoint found;
+  if (!broken.empty()) found.damaged.push_back(broken);
+  for (const std::string& path : CheckpointsIn(folder)) {
+    if (fs::path(path).lexically_normal() == fs::path(broken).lexically_normal()) continue;
+    const std::optional<Error> wrong = WrongWithCheckpoint(path);
+    if (!wrong) {
+      found.path = path;
+      break;
+    }
+    (IsDamage(*wrong) ? found.damaged : found.unread).push_back(path);
+  }
+  return found;
 }
 
 bool HasUnlistedCheckpoints(const std::string& folder) {
@@ -76,6 +90,11 @@ bool HasUnlistedCheckpoints(const std::string& folder) {
   return std::ranges::any_of(CheckpointsIn(folder), [](const std::string& path) {
     return fs::path(path).filename().string() == fmt::format("{}-{}", kCheckpointName, StepOfCheckpoint(path));
   });
+}
+
+std::string HowToList(const std::string& folder, const std::string& path) {
+  return fmt::format("write 'model_checkpoint_path: \"{}\"' into {}", fs::path(path).filename().string(),
+                     (fs::path(folder) / data::kCheckpointStateFile).string());
 }
 
 std::vector<std::string> CheckpointsOf(const std::string& path) {

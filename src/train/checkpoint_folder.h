@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "muster/error.h"
+
 namespace muster::train {
 
 // What a folder of checkpoints holds, without a model.
@@ -16,14 +18,28 @@ inline constexpr char kCheckpointName[] = "model.ckpt";
 // their end. A damaged or missing "checkpoint" file only changes the order. Throws NotFound if there is no such folder.
 std::vector<std::string> CheckpointsIn(const std::string& folder);
 
-// What is wrong with a checkpoint, as one line; nothing if all its checksums are right.
-std::optional<std::string> WrongWithCheckpoint(const std::string& path);
+// What is wrong with a checkpoint; nothing if all its checksums are right.
+std::optional<Error> WrongWithCheckpoint(const std::string& path);
 
-// The newest checkpoint that is intact, "except" left out; nothing if there is none.
-std::optional<std::string> NewestIntactCheckpoint(const std::string& folder, const std::string& except = "");
+// Whether this, which came of reading a checkpoint or a list of them, says that files are damaged or gone. Else they may be as good
+// as ever: what forbids to read them, files that are open already, a disk that fails for a moment.
+bool IsDamage(const Error& error);
+
+// The newest checkpoint of a folder that is intact, and what is newer.
+struct IntactCheckpoint {
+  std::string path;                  // "": none is
+  std::vector<std::string> damaged;  // newest first
+  std::vector<std::string> unread;   // what is wrong with them is no damage
+};
+
+// "broken", if not empty, counts as damaged and as the newest, wherever it is.
+IntactCheckpoint NewestIntactCheckpoint(const std::string& folder, const std::string& broken);
 
 // Whether there are training's checkpoints ("model.ckpt-<global step>"), but no "checkpoint" file, which somebody lost.
 bool HasUnlistedCheckpoints(const std::string& folder);
+
+// What makes a checkpoint of the folder the newest of its list: "write 'model_checkpoint_path: "model.ckpt-10"' into run/checkpoint".
+std::string HowToList(const std::string& folder, const std::string& path);
 
 // The checkpoints that a path given by a user means: the path itself if it is a checkpoint's (with or without ".index"), all
 // checkpoints of a folder. Throws NotFound if there are none.

@@ -39,21 +39,29 @@ void Checkpointer::Save(int64_t step) {
 
 namespace {
 
-// How a run goes on from "intact" in place of "broken" ("": the list of checkpoints is).
-std::string WayOn(const std::string& folder, const std::string& broken, const std::string& intact, const std::string& flag) {
-  if (!flag.empty()) return fmt::format("--{}={}", flag, intact);
-  if (!broken.empty()) return fmt::format("remove {}.* to go on from it", broken);
-  const std::filesystem::path list = std::filesystem::path(folder) / data::kCheckpointStateFile;
-  return fmt::format("write 'model_checkpoint_path: \"{}\"' into {} to go on from it", std::filesystem::path(intact).filename().string(), list.string());
+// How a run goes on from "intact" in place of "broken" ("": the list of checkpoints is). Without a flag it takes what is newer first.
+std::string WayOn(const std::string& folder, const std::string& broken, const IntactCheckpoint& intact, const std::string& flag) {
+  if (!flag.empty()) return fmt::format("--{}={}", flag, intact.path);
+  if (broken.empty()) return HowToList(folder, intact.path) + " to go on from it";
+  return fmt::format("remove {}.* to go on from it", fmt::join(intact.damaged, ".* and "));
 }
 
-// What else could be taken, if anything.
-std::string Advice(const std::string& folder, const std::string& broken, const std::string& flag) try {
-  const std::optional<std::string> intact = NewestIntactCheckpoint(folder, broken);
-  if (!intact) return fmt::format("; there is no {}intact checkpoint in the folder", broken.empty() ? "" : "other ");
-  return fmt::format("; the newest intact checkpoint is {}: {}", *intact, WayOn(folder, broken, *intact, flag));
+// What else could be taken, if anything. Nobody is told to remove, or to pass over, what may be as good as ever.
+std::string Advice(const std::string& folder, const std::string& broken, bool is_damage, const std::string& flag) try {
+  const IntactCheckpoint intact = NewestIntactCheckpoint(folder, broken);
+  const bool is_sure = is_damage && intact.unread.empty();
+  if (intact.path.empty()) return is_sure ? fmt::format("; there is no {}intact checkpoint in the folder", broken.empty() ? "" : "other ") : "";
+  if (!is_sure) return "; the newest checkpoint that can be read is " + intact.path;
+  return fmt::format("; the newest intact checkpoint is {}: {}", intact.path, WayOn(folder, broken, intact, flag));
 } catch (const Error&) {
   return "";
+}
+
+// "": it is not so. "which": the checkpoints, after a comma.
+std::string UnlistedText(const std::string& folder, const char* which, const std::string& flag) {
+  if (!HasUnlistedCheckpoints(folder)) return "";
+  const std::filesystem::path list = std::filesystem::path(folder) / data::kCheckpointStateFile;
+  return fmt::format("{}: no such file, but the folder has checkpoints{}{}", list.string(), which, Advice(folder, "", true, flag));
 }
 
 }  // namespace
@@ -65,19 +73,18 @@ std::string RestoreNewest(Saver& saver, Session& session, const std::string& fol
     if (!chosen.empty()) saver.Restore(session, chosen);
   } catch (const Error& error) {
     if (error.code() == Code::kCancelled || folder.empty()) throw;
-    // Else it is whole, but of another model.
-    const bool is_broken = error.code() == Code::kDataLoss || chosen.empty() || WrongWithCheckpoint(chosen).has_value();
-    if (!is_broken) throw;
-    throw Error(error.code(), error.what() + Advice(folder, chosen, flag));
+    const bool is_fault = error.code() == Code::kDataLoss || chosen.empty();
+    const std::optional<Error> fault = is_fault ? error : WrongWithCheckpoint(chosen);
+    if (!fault) throw;  // it is whole: of another model, or it can be read by now
+    throw Error(error.code(), error.what() + Advice(folder, chosen, IsDamage(*fault), flag));
   }
   return chosen;
 }
 
+std::string UnlistedNote(const std::string& folder, const std::string& flag) { return UnlistedText(folder, "", flag); }
+
 void CheckNothingIsUnlisted(const std::string& folder, const std::string& flag) {
-  if (!HasUnlistedCheckpoints(folder)) return;
-  const std::filesystem::path list = std::filesystem::path(folder) / data::kCheckpointStateFile;
-  throw DataLoss(fmt::format("{}: no such file, but the folder has checkpoints, which a run from the start would replace{}", list.string(),
-                             Advice(folder, "", flag)));
+  if (const std::string text = UnlistedText(folder, ", which a run from the start would replace", flag); !text.empty()) throw DataLoss(text);
 }
 
 }  // namespace muster::train

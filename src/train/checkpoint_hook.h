@@ -55,11 +55,15 @@ class CheckpointHook : public Hook {
 };
 
 // Restores the newest checkpoint of a folder, or "path" if it is not empty. Returns the path; "" if the folder has none. If the
-// checkpoint cannot be read the error also names the newest one that is intact and how to go on from it, with "flag" if not empty.
+// checkpoint is damaged the error also names the newest one that is intact and how to go on from it, with "flag" if not empty; if it
+// cannot be read for another reason, the newest one that can.
 std::string RestoreNewest(Saver& saver, Session& session, const std::string& folder, const std::string& path, const std::string& flag);
 
-// Before a training that found nothing to go on from in its folder: throws DataLoss, which ends like the error of RestoreNewest, if
-// checkpoints are there that no "checkpoint" file lists. The training would replace them.
+// Of a folder that RestoreNewest found nothing in: that there are checkpoints which no "checkpoint" file lists, with the same end; "":
+// there are none.
+std::string UnlistedNote(const std::string& folder, const std::string& flag);
+
+// The same before a training, which would replace them: throws DataLoss.
 void CheckNothingIsUnlisted(const std::string& folder, const std::string& flag);
 
 }  // namespace muster::train

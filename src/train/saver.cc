@@ -111,25 +111,37 @@ class Saver::Impl {
     folder_ = folder;
   }
 
-  // In the writing thread. What fails leaves nothing behind, unless earlier checkpoints are gone for the new one already.
+  // In the writing thread.
   void Write(const std::string& path, const Snapshot& snapshot) {
-    const fs::path list = fs::path(*folder_) / data::kCheckpointStateFile;
     std::error_code error;
-    const bool is_first = !fs::exists(list, error);
-    bool replaces = train::CheckpointExists(path);
-    const std::vector<std::string> before = kept_;
+    const bool is_first = !fs::exists(fs::path(*folder_) / data::kCheckpointStateFile, error);
+    WriteAllOrNothing(path, snapshot, is_first);
+    std::erase_if(kept_, [&](const std::string& old) { return SamePath(old, path); });
+    kept_.push_back(path);
+    RemoveSurplus();
+    if (!is_first || kept_.size() > 1) List(path);
+  }
+
+  // What fails leaves nothing behind, unless a checkpoint of that name was there before.
+  void WriteAllOrNothing(const std::string& path, const Snapshot& snapshot, bool is_first) const {
+    const bool replaces = train::CheckpointExists(path);
     try {
       WriteFiles(path, snapshot, is_first);
-      std::erase_if(kept_, [&](const std::string& old) { return SamePath(old, path); });
-      kept_.push_back(path);
-      replaces |= RemoveSurplus();
-      WriteState(kept_);
     } catch (...) {
+      std::error_code error;
       if (!replaces) RemoveCheckpoint(path);
-      if (!replaces && is_first) fs::remove(list, error);
-      if (!replaces) kept_ = before;
+      if (!replaces && is_first) fs::remove(fs::path(*folder_) / data::kCheckpointStateFile, error);
       throw;
     }
+  }
+
+  // A checkpoint that is whole stays, listed or not: what was trained for it is in no other. The next run goes on from the newest that
+  // is listed, unless somebody does what the error says.
+  void List(const std::string& path) const try {
+    WriteState(kept_);
+  } catch (const Error& error) {
+    throw Error(error.code(), fmt::format("{}; checkpoint {} is whole, but not in that list: {} to go on from it", error.what(), path,
+                                          train::HowToList(*folder_, path)));
   }
 
   // A folder gets its "checkpoint" file before its first checkpoint: one that has checkpoints, but no such file, has lost it.
@@ -148,14 +160,12 @@ class Saver::Impl {
   }
 
   // Before the "checkpoint" file is written: if the process ends in between, the new checkpoint is the one that nobody lists, and
-  // the next run writes it again. The other way round old ones would pile up. True if there was one to remove.
-  bool RemoveSurplus() {
-    const size_t before = kept_.size();
+  // the next run writes it again. The other way round old ones would pile up.
+  void RemoveSurplus() {
     while (options_.max_to_keep > 0 && kept_.size() > static_cast<size_t>(options_.max_to_keep)) {
       RemoveCheckpoint(kept_.front());
       kept_.erase(kept_.begin());
     }
-    return kept_.size() < before;
   }
 
   // Relative paths, so that the folder may be moved.

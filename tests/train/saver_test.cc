@@ -1,9 +1,13 @@
 #include "muster/saver.h"
 
+#include <sys/inotify.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
+#include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -258,6 +262,38 @@ TEST_F(SaverTest, ADamagedCheckpointIsNamedAndTheNewestIntactOneOffered) {
               ::testing::AllOf(HasSubstr("checkpoint: line 1"), HasSubstr("the newest intact checkpoint is " + Prefix() + "-1")));
 }
 
+TEST_F(SaverTest, AllThatARunWouldTakeBeforeTheIntactOneIsNamedForRemoval) {
+  Saver saver(&model_.graph);
+  for (const int64_t step : {1, 2, 3, 4}) SaveAt(saver, step);
+  Damage("model.ckpt-4.data-00000-of-00001");
+  fs::remove(Prefix() + "-3.data-00000-of-00001");
+  Damage("model.ckpt-2.index");
+  EXPECT_THAT(ErrorOf([&] { RestoreNewest(saver, *model_.session, Folder(), "", ""); }),
+              ::testing::EndsWith("; the newest intact checkpoint is " + Prefix() + "-1: remove " + Prefix() + "-4.* and " + Prefix() + "-3.* and " + Prefix() +
+                                  "-2.* to go on from it"));
+  for (const std::string& name : Files())
+    if (name.starts_with("model.ckpt-") && !name.starts_with("model.ckpt-1.")) fs::remove(folder_.path() / name);
+  EXPECT_EQ(RestoreNewest(saver, *model_.session, Folder(), "", ""), Prefix() + "-1");
+}
+
+// The process has as many open files as it may.
+TEST_F(SaverTest, NothingIsToBeRemovedBecauseItCannotBeReadNow) {
+  Saver saver(&model_.graph);
+  for (const int64_t step : {1, 2}) SaveAt(saver, step);
+  struct rlimit limit {};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &limit), 0);
+  struct rlimit none = limit;
+  none.rlim_cur = 0;
+  std::string of_list, of_checkpoint;
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &none), 0);
+  of_list = ErrorOf([&] { RestoreNewest(saver, *model_.session, Folder(), "", ""); });
+  of_checkpoint = ErrorOf([&] { RestoreNewest(saver, *model_.session, Folder(), Prefix() + "-2", ""); });
+  ::setrlimit(RLIMIT_NOFILE, &limit);
+  EXPECT_EQ(of_list, "cannot open " + Folder() + "/checkpoint: Too many open files");
+  EXPECT_EQ(of_checkpoint, "cannot open " + Prefix() + "-2.index: Too many open files");
+  EXPECT_EQ(RestoreNewest(saver, *model_.session, Folder(), "", ""), Prefix() + "-2");
+}
+
 // A data file that is a folder, for one.
 TEST_F(SaverTest, WhateverCannotBeReadOfTheNewestTheIntactOneIsOffered) {
   Saver saver(&model_.graph);
@@ -284,7 +320,10 @@ TEST_F(SaverTest, ALostListOfCheckpointsIsNoFolderToBeginIn) {
   Saver saver(&model_.graph);
   for (const int64_t step : {1, 2}) SaveAt(saver, step);
   EXPECT_NO_THROW(CheckNothingIsUnlisted(Folder(), ""));
+  EXPECT_EQ(UnlistedNote(Folder(), ""), "");
   fs::remove(folder_.path() / "checkpoint");
+  EXPECT_EQ(UnlistedNote(Folder(), "train_dir"), Folder() + "/checkpoint: no such file, but the folder has checkpoints; the newest intact checkpoint is " + Prefix() +
+                                                     "-2: --train_dir=" + Prefix() + "-2");
   const std::string begin = Folder() + "/checkpoint: no such file, but the folder has checkpoints, which a run from the start would replace; ";
   EXPECT_EQ(ErrorOf([&] { CheckNothingIsUnlisted(Folder(), ""); }),
             begin + "the newest intact checkpoint is " + Prefix() + "-2: write 'model_checkpoint_path: \"model.ckpt-2\"' into " + Folder() + "/checkpoint to go on from it");
@@ -309,6 +348,7 @@ TEST_F(SaverTest, WhateverFailsLeavesNothingOfTheNewCheckpoint) {
     SCOPED_TRACE(file);
     const fs::path blocked = folder_.path() / fmt::format("{}.tmp{}", file, ::getpid());
     for (const int64_t earlier : {0, 3}) {  // in an empty folder, and behind another checkpoint
+      if (earlier > 0 && std::string(file) == "checkpoint") continue;  // see AListThatCannotBeWrittenCostsNoCheckpoint
       Saver saver(&model_.graph);
       if (earlier > 0) SaveAt(saver, earlier);
       const std::vector<std::string> before = Files();
@@ -323,14 +363,54 @@ TEST_F(SaverTest, WhateverFailsLeavesNothingOfTheNewCheckpoint) {
   }
 }
 
-TEST_F(SaverTest, WhenTheOneBeforeIsGoneTheNewCheckpointStaysWhateverFails) {
-  Saver saver(&model_.graph, SaverOptions{.max_to_keep = 1});
-  SaveAt(saver, 3);
-  const fs::path blocked = folder_.path() / fmt::format("checkpoint.tmp{}", ::getpid());
-  fs::create_directory(blocked);
-  EXPECT_THAT(ErrorOf([&] { SaveAt(saver, 4); }), HasSubstr("checkpoint: Is a directory"));
-  fs::remove(blocked);
-  EXPECT_EQ(Saver::LatestCheckpoint(Folder()), Prefix() + "-4");
+// Whether or not older ones went for the new one.
+TEST_F(SaverTest, AListThatCannotBeWrittenCostsNoCheckpoint) {
+  for (const int max_to_keep : {1, 5}) {
+    SCOPED_TRACE(max_to_keep);
+    Saver saver(&model_.graph, SaverOptions{.max_to_keep = max_to_keep});
+    SaveAt(saver, 3);
+    const fs::path blocked = folder_.path() / fmt::format("checkpoint.tmp{}", ::getpid());
+    fs::create_directory(blocked);
+    EXPECT_EQ(ErrorOf([&] { SaveAt(saver, 4); }), "cannot write " + Folder() + "/checkpoint: Is a directory; checkpoint " + Prefix() +
+                                                      "-4 is whole, but not in that list: write 'model_checkpoint_path: \"model.ckpt-4\"' into " + Folder() +
+                                                      "/checkpoint to go on from it");
+    fs::remove(blocked);
+    EXPECT_FALSE(WrongWithCheckpoint(Prefix() + "-4").has_value());
+    EXPECT_EQ(Saver::LatestCheckpoint(Folder()), Prefix() + (max_to_keep == 1 ? "-4" : "-3"));
+    const std::string before = ReadFile(Folder() + "/checkpoint");
+    folder_.Write("checkpoint", "model_checkpoint_path: \"model.ckpt-4\"");  // as it says
+    EXPECT_EQ(Saver::LatestCheckpoint(Folder()), Prefix() + "-4");
+    folder_.Write("checkpoint", before);
+    SaveAt(saver, 5);  // the same saver has not forgotten it
+    EXPECT_EQ(data::ReadCheckpointState(Folder()).all, max_to_keep == 1 ? std::vector<std::string>({"model.ckpt-5"})
+                                                                        : std::vector<std::string>({"model.ckpt-3", "model.ckpt-4", "model.ckpt-5"}));
+    for (const std::string& name : Files()) fs::remove(folder_.path() / name);
+  }
+}
+
+// How often a file appears in the folder under this name, moved there, while "action" runs.
+int TimesMovedTo(const std::string& folder, const std::string& name, const std::function<void()>& action) {
+  const int watch = ::inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+  EXPECT_GE(::inotify_add_watch(watch, folder.c_str(), IN_MOVED_TO), 0);
+  action();
+  int times = 0;
+  alignas(inotify_event) char events[1 << 14];
+  for (ssize_t got; (got = ::read(watch, events, sizeof events)) > 0;)
+    for (ssize_t at = 0; at < got;) {
+      inotify_event event;
+      std::memcpy(&event, events + at, sizeof event);
+      times += event.len > 0 && name == events + at + sizeof event ? 1 : 0;
+      at += static_cast<ssize_t>(sizeof event + event.len);
+    }
+  ::close(watch);
+  return times;
+}
+
+// In a folder's first checkpoint it stands before the checkpoint is there, and must not fail afterwards.
+TEST_F(SaverTest, TheListIsWrittenOnceForEachCheckpoint) {
+  Saver saver(&model_.graph);
+  for (const int64_t step : {1, 2}) EXPECT_EQ(TimesMovedTo(Folder(), "checkpoint", [&] { SaveAt(saver, step); }), 1) << step;
+  EXPECT_EQ(Saver::LatestCheckpoint(Folder()), Prefix() + "-2");
 }
 
 class CheckpointerTest : public SaverTest {
