@@ -8,9 +8,9 @@
 #include "base/flags.h"
 #include "base/interrupt.h"
 #include "bench/bench_run.h"
-#include "bench/eval_dir.h"
 #include "bench/output.h"
 #include "bench/step_stats.h"
+#include "train/checkpoint_hook.h"
 
 namespace muster::bench {
 namespace {
@@ -36,7 +36,7 @@ void BenchRun::EvaluateCheckpoints() {
     } else {
       const std::string folder = params_.train_dir.value_or("");
       console_.Print("Checkpoint not found in " + folder);
-      if (const std::string note = UnlistedNote(folder); !note.empty()) console_.Note(note);
+      if (const std::string note = train::UnlistedNote(folder, "train_dir"); !note.empty()) console_.Note(note);
     }
     if (params_.eval_interval_secs <= 0) break;
     console_.Progress(fmt::format("the next evaluation is in {} s", params_.eval_interval_secs));

@@ -2,10 +2,13 @@
 
 #include <functional>
 
+#include <fmt/format.h>
+
 #include "bench/derived.h"
 #include "bench/one_of.h"
 #include "bench/strategy.h"
 #include "muster/saver.h"
+#include "train/checkpoint_folder.h"
 
 namespace muster::bench {
 namespace {
@@ -74,7 +77,7 @@ std::vector<std::pair<std::string, std::string>> OwnFlagsWithoutEffect(const Ben
 
 std::string FilesWithoutEffect(const BenchParams& params, const std::string& flag) {
   if (flag == "train_dir" && params.forward_only && params.train_dir && Saver::LatestCheckpoint(*params.train_dir).empty())
-    return "there is no checkpoint in it: weights are first values";
+    return fmt::format("there is no {}checkpoint in it: weights are first values", train::HasUnlistedCheckpoints(*params.train_dir) ? "listed " : "");
   if (!IsOneOf(flag, {"save_model_steps", "save_model_secs", "max_ckpts_to_keep", "save_summaries_steps", "summary_verbosity"})) return "";
   if (params.forward_only) return "with --forward_only";
   if (!params.train_dir) return "without --train_dir";

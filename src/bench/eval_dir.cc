@@ -1,16 +1,11 @@
 #include "bench/eval_dir.h"
 
 #include <algorithm>
-#include <filesystem>
-
-#include <fmt/format.h>
 
 #include "base/file.h"
 #include "bench/strategy.h"
-#include "data/format/checkpoint_state.h"
-#include "muster/error.h"
+#include "bench/train_dir.h"
 #include "train/checkpoint_folder.h"
-#include "train/checkpoint_hook.h"
 #include "train/checkpoint_names.h"
 
 namespace muster::bench {
@@ -24,14 +19,6 @@ bool NamesACheckpoint(const std::string& path) {
   return !number.empty() && std::all_of(number.begin(), number.end(), [](char c) { return c >= '0' && c <= '9'; });
 }
 
-template <typename Action>
-auto NamingTrainDir(const Action& action) try {
-  return action();
-} catch (const Error& error) {
-  if (error.code() == Code::kCancelled) throw;
-  throw Error(error.code(), fmt::format("flag --train_dir: {}", error.what()));
-}
-
 }  // namespace
 
 std::vector<std::pair<std::string, double>> EvaluationCurves(const Accuracies& accuracies) {
@@ -41,22 +28,6 @@ std::vector<std::pair<std::string, double>> EvaluationCurves(const Accuracies& a
 bool WritesEvalDir(const BenchParams& params) {
   const Mode mode = ModeOf(params);
   return mode == Mode::kEvaluation || (mode == Mode::kTrainingAndEvaluation && params.eval_dir != BenchParams{}.eval_dir);
-}
-
-std::string RestoreFromTrainDir(Saver& saver, Session& session, const std::string& folder, const std::string& path, const std::string& way_on) {
-  return NamingTrainDir([&] { return train::RestoreNewest(saver, session, folder, path, way_on); });
-}
-
-void CheckTrainDirIsListed(const std::string& folder) {
-  NamingTrainDir([&] { train::CheckNothingIsUnlisted(folder, ""); });
-}
-
-std::string UnlistedNote(const std::string& folder) {
-  if (!train::HasUnlistedCheckpoints(folder)) return "";
-  const std::optional<std::string> intact = train::NewestIntactCheckpoint(folder);
-  const std::filesystem::path list = std::filesystem::path(folder) / data::kCheckpointStateFile;
-  return fmt::format("{}: no such file, but the folder has checkpoints; {}", list.string(),
-                     intact ? fmt::format("the newest intact one is {}: --train_dir={}", *intact, *intact) : "none is intact");
 }
 
 EvalDir::EvalDir(const BenchParams& params, const TrainGraph& graph, Session& session)

@@ -20,15 +20,6 @@ std::vector<std::pair<std::string, double>> EvaluationCurves(const Accuracies& a
 // is given, and else the training's event file gets them.
 bool WritesEvalDir(const BenchParams& params);
 
-// train::RestoreNewest, with errors that name the flag.
-std::string RestoreFromTrainDir(Saver& saver, Session& session, const std::string& folder, const std::string& path, const std::string& way_on);
-
-// train::CheckNothingIsUnlisted likewise.
-void CheckTrainDirIsListed(const std::string& folder);
-
-// Why an evaluation finds no checkpoint in a folder that has some, and which one it could take; "": there is none.
-std::string UnlistedNote(const std::string& folder);
-
 // What an evaluation reads and writes: the checkpoints of --train_dir, which may also name one of them, and event files in
 // --eval_dir. For one thread; everything handed in must outlive it.
 class EvalDir {

@@ -86,7 +86,7 @@ class StepRunner {
 
   // After Prepare, with --train_dir: goes on from the newest checkpoint there. Returns the steps that it had done; 0: none.
   virtual int64_t Resume() { return 0; }
-  // After Resume: what the checkpoint lacked; "": nothing.
+  // After Resume: what the checkpoint lacked, or why there is none in a folder that has some; "": nothing.
   virtual std::string ResumeNote() { return ""; }
   // There are steps to run: what they write to may be made.
   virtual void Begin() {}

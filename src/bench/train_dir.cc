@@ -8,6 +8,7 @@
 #include "base/output_file.h"
 #include "bench/eval_dir.h"
 #include "bench/strategy.h"
+#include "muster/error.h"
 #include "muster/graph_export.h"
 #include "muster/variables.h"
 #include "train/checkpoint_names.h"
@@ -19,7 +20,19 @@ SaverOptions SaverOptionsOf(const BenchParams& params) {
   return {.max_to_keep = static_cast<int>(std::clamp<int64_t>(params.max_ckpts_to_keep, 0, 1 << 30))};
 }
 
+template <typename Action>
+auto NamingTrainDir(const Action& action) try {
+  return action();
+} catch (const Error& error) {
+  if (error.code() == Code::kCancelled) throw;
+  throw Error(error.code(), fmt::format("flag --train_dir: {}", error.what()));
+}
+
 }  // namespace
+
+std::string RestoreFromTrainDir(Saver& saver, Session& session, const std::string& folder, const std::string& path, const std::string& way_on) {
+  return NamingTrainDir([&] { return train::RestoreNewest(saver, session, folder, path, way_on); });
+}
 
 TrainDir::TrainDir(const BenchParams& params, const Derived& derived, const TrainGraph& graph, Session& session, Runner* compute_gradients)
     : params_(params),
@@ -42,7 +55,7 @@ void TrainDir::Begin() {
 
 int64_t TrainDir::Restore() {
   restored_ = RestoreFromTrainDir(saver_, session_, *params_.train_dir, "", "");
-  if (restored_.empty()) CheckTrainDirIsListed(*params_.train_dir);
+  if (restored_.empty() && !params_.forward_only) NamingTrainDir([&] { train::CheckNothingIsUnlisted(*params_.train_dir, ""); });
   const int64_t steps = restored_.empty() ? 0 : session_.step();
   checkpointer_.Begin(steps);
   summarised_at_ = clock_.Seconds();
@@ -51,6 +64,7 @@ int64_t TrainDir::Restore() {
 }
 
 std::string TrainDir::RestoreNote() const {
+  if (params_.forward_only && restored_.empty()) return train::UnlistedNote(*params_.train_dir, "");
   if (saver_.missing().empty()) return "";
   return fmt::format("{} lacks {} (of --use_fp16): the loss scale begins at --fp16_loss_scale", restored_, fmt::join(saver_.missing(), " and "));
 }

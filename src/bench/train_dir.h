@@ -2,6 +2,7 @@
 
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "bench/step_plans.h"
@@ -14,6 +15,9 @@
 
 namespace muster::bench {
 
+// train::RestoreNewest, with errors that name the flag.
+std::string RestoreFromTrainDir(Saver& saver, Session& session, const std::string& folder, const std::string& path, const std::string& way_on);
+
 // What a benchmark does with --train_dir: goes on from the newest checkpoint there, writes checkpoints every --save_model_steps timed
 // steps, every --save_model_secs and at the end, and event files every --save_summaries_steps timed steps, under
 // tf_cnn_benchmarks' names. A forward-only run only reads. For one thread; everything handed in must outlive it.
@@ -24,7 +28,8 @@ class TrainDir {
 
   // After the variables have their first values. Returns the steps that the checkpoint had done; 0: there is none.
   int64_t Restore();
-  // After it: what the checkpoint lacked and what stands in; "": nothing.
+  // After it: what the checkpoint lacked and what stands in, or why a forward-only run found none in a folder that has some; "":
+  // nothing.
   std::string RestoreNote() const;
   // In front of the first step: makes the folder, and in it graph.pbtxt and an event file if there are to be summaries.
   void Begin();
@@ -58,7 +63,7 @@ class TrainDir {
   Runner* const compute_gradients_;  // null: not wanted
   std::vector<Variable> watched_;    // variables of the gradients
   std::vector<Tensor> gradients_;    // of the last step that was summarised
-  Timeline timeline_;                          // of the same step, if it has one
+  Timeline timeline_;                // of the same step, if it has one
   double summarised_at_ = 0;
   int64_t summarised_step_ = 0;
 };

@@ -85,5 +85,4 @@ void SummaryWriter::RunMetadata(int64_t step, const Timeline& timeline) {
   events_.AddRunMetadata(fmt::format("step{}", step), data::RunMetadataBytes(nodes), step);
 }
 
-
 }  // namespace muster::train

@@ -120,9 +120,42 @@ TEST_F(Fault, ALostListOfCheckpointsIsNamedAndNothingIsReplaced) {
   const Finished evaluation = Bench(1, {"--eval", "--eval_dir=e"});
   EXPECT_EQ(evaluation.exit_code, 0);
   EXPECT_THAT(evaluation.out, HasSubstr("Checkpoint not found in t\n"));
-  EXPECT_THAT(evaluation.err, HasSubstr("t/checkpoint: no such file, but the folder has checkpoints; the newest intact one is t/model.ckpt-10: --train_dir=t/model.ckpt-10\n"));
+  EXPECT_THAT(evaluation.err, HasSubstr("t/checkpoint: no such file, but the folder has checkpoints; the newest intact checkpoint is t/model.ckpt-10: --train_dir=t/model.ckpt-10\n"));
+  const Finished forward = Bench(1, {"--forward_only"});
+  EXPECT_EQ(forward.exit_code, 0);
+  EXPECT_THAT(forward.err, AllOf(HasSubstr("--train_dir (there is no listed checkpoint in it: weights are first values)"),
+                                 HasSubstr("t/checkpoint: no such file, but the folder has checkpoints; the newest intact checkpoint is t/model.ckpt-10: write "
+                                           "'model_checkpoint_path: \"model.ckpt-10\"' into t/checkpoint to go on from it\n")));
+  EXPECT_EQ(Names(), before);
   std::ofstream(Path("checkpoint")) << "model_checkpoint_path: \"model.ckpt-10\"";
   EXPECT_EQ(Bench(12).exit_code, 0);
+}
+
+TEST_F(Fault, ACheckpointThatMayNotBeReadIsNotToBeRemoved) {
+  ASSERT_EQ(Bench(10).exit_code, 0);
+  for (const char* file : {kData, kIndex, "checkpoint"}) {
+    SCOPED_TRACE(file);
+    const fs::perms before = fs::status(Path(file)).permissions();
+    fs::permissions(Path(file), fs::perms::none);
+    const Finished run = Bench(20);
+    fs::permissions(Path(file), before);
+    EXPECT_EQ(run.exit_code, 2);
+    const std::string readable = file == std::string("checkpoint") ? "t/model.ckpt-10" : "t/model.ckpt-5";
+    EXPECT_EQ(ErrorOf(run), "muster bench: flag --train_dir: cannot open t/" + std::string(file) + ": Permission denied; the newest checkpoint that can be read is " + readable);
+  }
+  EXPECT_EQ(Bench(12).exit_code, 0);
+}
+
+TEST_F(Fault, AllDamagedCheckpointsInFrontOfTheIntactOneAreToBeRemoved) {
+  ASSERT_EQ(Bench(15).exit_code, 0);
+  Flip(kData, 100000);
+  Flip("model.ckpt-15.data-00000-of-00001", 100000);
+  EXPECT_THAT(ErrorOf(Bench(20)), HasSubstr("; the newest intact checkpoint is t/model.ckpt-5: remove t/model.ckpt-15.* and t/model.ckpt-10.* to go on from it"));
+  for (const std::string& name : Names())
+    if (name.starts_with("model.ckpt-1")) fs::remove(Path(name));
+  const Finished next = Bench(7);
+  EXPECT_EQ(next.exit_code, 0) << next.err;
+  EXPECT_TRUE(fs::exists(Path("model.ckpt-7.index")));
 }
 
 // As far as a test can have a full disk: a limit on the size of files, below that of a checkpoint's data.

@@ -19,13 +19,14 @@
 namespace muster::testing {
 namespace {
 
-// In the child: only calls that are safe between fork and exec. Without the capability that lets root write into read-only
-// folders, so that tests mean the same for everybody.
+// In the child: only calls that are safe between fork and exec. Without the capabilities that let root read and write what others may
+// not, so that tests mean the same for everybody.
 [[noreturn]] void Become(char** argv, const char* folder, const char* out, const char* err) {
   const int out_fd = ::open(out, O_WRONLY | O_CREAT | O_TRUNC, 0666),
             err_fd = ::open(err, O_WRONLY | O_CREAT | O_TRUNC, 0666);
   if (out_fd < 0 || err_fd < 0 || ::chdir(folder) != 0) ::_exit(127);
   ::prctl(PR_CAPBSET_DROP, CAP_DAC_OVERRIDE);
+  ::prctl(PR_CAPBSET_DROP, CAP_DAC_READ_SEARCH);
   ::dup2(out_fd, STDOUT_FILENO);
   ::dup2(err_fd, STDERR_FILENO);
   ::execv(argv[0], argv);
