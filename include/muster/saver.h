@@ -25,8 +25,8 @@ struct SaverOptions {
 
 // Saves and restores variables in TensorFlow's checkpoint format, version 2 (tf.train.Saver). A checkpoint appears whole or not at
 // all, whatever kills the process or fills the disk: files are written under temporary names, synced and renamed, and the
-// folder's "checkpoint" file, which tells the newest, comes last (before a folder's first checkpoint too, so that only a folder
-// that lost it has none). Used by one thread. The graph must outlive it.
+// folder's "checkpoint" file, which tells the newest, comes last (before a folder's first checkpoint instead, so that only a
+// folder that lost it has none). Used by one thread. The graph must outlive it.
 class Saver {
  public:
   // All variables of the graph under their own names.

@@ -40,13 +40,17 @@ template <typename T>
 class BatchNormKernel : public Kernel {
  public:
   BatchNormKernel(const KernelRequest& r, const Shape& x, int threads)
-      : attrs_(AttrsOf(r)), plan_(RowsOf(x), x[x.rank() - 1], static_cast<int64_t>(sizeof(T))), threads_(threads),
-        streams_(x.num_elements() * static_cast<int64_t>(sizeof(T)) >= kStreamBytes && plan_.channels * static_cast<int64_t>(sizeof(T)) % 64 == 0) {
+      : attrs_(AttrsOf(r)),
+        plan_(RowsOf(x), x[x.rank() - 1], kElementBytes),
+        threads_(threads),
+        streams_(x.num_elements() * kElementBytes >= kStreamBytes && plan_.channels * kElementBytes % 64 == 0) {
     MUSTER_CHECK(attrs_.data_format == DataFormat::kNHWC);
   }
   int64_t workspace_bytes() const { return BatchNormScratch::Bytes(plan_); }
 
  protected:
+  static constexpr auto kElementBytes = static_cast<int64_t>(sizeof(T));
+
   double rows() const { return static_cast<double>(plan_.real_rows()); }
 
   // Writes a channel's value into a table, once for each folded row.
@@ -71,8 +75,7 @@ class ForwardKernel final : public BatchNormKernel<T> {
   using Args = BatchNormForwardArgs<T>;
 
  public:
-  ForwardKernel(const KernelRequest& r, int threads)
-      : Base(r, r.in(0), threads), is_redone_(r.outputs.size() == 1) {}
+  ForwardKernel(const KernelRequest& r, int threads) : Base(r, r.in(0), threads), is_redone_(r.outputs.size() == 1) {}
 
   void Launch(const LaunchArgs& a) override {
     const BatchNormScratch scratch(plan_, a.workspace);
@@ -93,7 +96,7 @@ class ForwardKernel final : public BatchNormKernel<T> {
   Args Bind(const LaunchArgs& a, const BatchNormScratch& scratch) const {
     const auto table = [&](Table t) { return scratch.table(plan_, t); };
     Args f{a.in<T>(0), attrs_.has_side_input ? a.in<T>(5) : nullptr, table(kMean), table(kFactor),
-                           table(kOffset), a.out<T>(0), attrs_.activation == Activation::kRelu, streams_};
+           table(kOffset), a.out<T>(0), attrs_.activation == Activation::kRelu, streams_};
     if (f.y == f.x || f.y == f.side) f.stream = false;  // in place: its lines are in the cache already
     return f;
   }
@@ -188,15 +191,16 @@ class BackwardKernel final : public BatchNormKernel<T> {
   Args Bind(const LaunchArgs& a, const BatchNormScratch& scratch) const {
     const auto table = [&](Table t) { return scratch.table(plan_, t); };
     Args b{.dy = a.in<T>(0), .dy2 = has_two_ ? a.in<T>(7) : nullptr, .x = a.in<T>(1), .y = fused_ ? a.in<T>(6) : nullptr,
-                            .mask = ReluMask::kNone, .mean = table(kMean), .factor = table(kFactor),
-                            .offset = table(kOffset), .slope = table(kSlope), .bias = table(kBias), .masked_dy = nullptr,
-                            .dx = a.out<T>(0), .stream = streams_};
+           .mask = ReluMask::kNone, .mean = table(kMean), .factor = table(kFactor),
+           .offset = table(kOffset), .slope = table(kSlope), .bias = table(kBias), .masked_dy = nullptr,
+           .dx = a.out<T>(0), .stream = streams_};
     // Without a side input the output follows from x, which is read anyway.
     if (fused_ && attrs_.activation == Activation::kRelu)
       b.mask = attrs_.has_side_input ? ReluMask::kFromOutput : ReluMask::kRecomputed;
     if (fused_ && attrs_.has_side_input && !(b.mask == ReluMask::kNone && !has_two_ && a.outputs[3] == a.inputs[0]))
       b.masked_dy = a.out<T>(3);
-    if (b.dx == b.dy || b.dx == b.dy2 || b.dx == b.x || b.dx == b.y) b.stream = false;  // in place: its lines are in the cache already
+    // In place: its lines are in the cache already.
+    if (b.dx == b.dy || b.dx == b.dy2 || b.dx == b.x || b.dx == b.y) b.stream = false;
     return b;
   }
 
