@@ -57,6 +57,15 @@ std::optional<int64_t> NumberIn(const std::string& path) {
   return text ? WholeNumber(*text) : std::nullopt;  // "max" is no number: unlimited
 }
 
+// Version 1 counts sub-groups under names of their own, and its limit holds for them, too.
+int64_t FileCache(const std::string& group, bool version2) {
+  const std::string text = ReadSmallFile(group + "/memory.stat").value_or("");
+  int64_t bytes = 0;
+  for (const char* list : {"inactive_file ", "active_file "})
+    bytes += WholeNumber(LineValue(text, (version2 ? "" : "total_") + std::string(list)).value_or("")).value_or(0);
+  return bytes;
+}
+
 void ReadMemoryGroups(const std::string& root, SystemMemory* memory) {
   for (const Hierarchy& hierarchy : Hierarchies(root, "memory")) {
     for (const std::string& group : hierarchy.groups) {
@@ -65,6 +74,7 @@ void ReadMemoryGroups(const std::string& root, SystemMemory* memory) {
       if (!limit || *limit >= memory->total || (memory->cgroup_limit && *memory->cgroup_limit <= *limit)) continue;
       memory->cgroup_limit = limit;
       memory->cgroup_in_use = NumberIn(group + (hierarchy.version2 ? "/memory.current" : "/memory.usage_in_bytes"));
+      memory->cgroup_file_cache = FileCache(group, hierarchy.version2);
       memory->cgroup_path = group.substr(root.size());
     }
   }
@@ -99,9 +109,11 @@ std::optional<double> QuotaVersion1(const std::string& group) {
 
 int64_t SystemMemory::limit() const { return cgroup_limit ? std::min(total, *cgroup_limit) : total; }
 
-int64_t SystemMemory::free() const {
+std::optional<int64_t> SystemMemory::free() const {
+  if (total == 0) return std::nullopt;
   if (!cgroup_limit) return available;
-  return std::clamp<int64_t>(*cgroup_limit - cgroup_in_use.value_or(0), 0, available);
+  const int64_t kept = std::max<int64_t>(0, cgroup_in_use.value_or(0) - cgroup_file_cache);
+  return std::clamp<int64_t>(*cgroup_limit - kept, 0, available);
 }
 
 SystemMemory ReadSystemMemory(const std::string& root) {

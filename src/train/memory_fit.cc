@@ -48,7 +48,7 @@ int64_t Crossing(const Point& at, const Point* other) {
 
 int64_t FreeForPlans() {
   constexpr int64_t kForOtherThings = int64_t{64} << 20;
-  return std::max<int64_t>(1, ReadSystemMemory().free() - kForOtherThings);
+  return std::max<int64_t>(1, ReadSystemMemory().free().value_or(kNone) - kForOtherThings);
 }
 
 // The need that is furthest above its limit, in proportion.

@@ -71,6 +71,34 @@ TEST_F(FakeRoot, Version1IsReadAndItsUnlimitedNumberIsNone) {
   EXPECT_EQ(ReadCgroupCpuLimit(root_), std::nullopt);
 }
 
+// A container that has read many files: nearly all that is in use are their pages.
+TEST_F(FakeRoot, CachedFilesInTheGroupAreFree) {
+  Write("/proc/self/cgroup", "0::/job\n");
+  Write("/sys/fs/cgroup/job/memory.max", "4294967296\n");
+  Write("/sys/fs/cgroup/job/memory.current", "4294967296\n");
+  Write("/sys/fs/cgroup/job/memory.stat", "anon 1073741824\nfile 3221225472\ninactive_anon 7\nactive_anon 9\ninactive_file 2147483648\nactive_file 536870912\n");
+  EXPECT_EQ(ReadSystemMemory(root_).free(), 2 * kGiB + kGiB / 2);
+  Write("/sys/fs/cgroup/job/memory.stat", "inactive_file 9223372036854775807\n");  // read a moment later than what is in use
+  EXPECT_EQ(ReadSystemMemory(root_).free(), 4 * kGiB);
+}
+
+TEST_F(FakeRoot, CachedFilesOfVersion1AreThoseOfItsSubGroupsToo) {
+  Write("/proc/self/cgroup", "4:memory:/a\n");
+  Write("/sys/fs/cgroup/memory/a/memory.limit_in_bytes", "2147483648\n");
+  Write("/sys/fs/cgroup/memory/a/memory.usage_in_bytes", "2147483648\n");
+  Write("/sys/fs/cgroup/memory/a/memory.stat", "inactive_file 1\nactive_file 2\ntotal_inactive_file 536870912\ntotal_active_file 536870912\n");
+  EXPECT_EQ(ReadSystemMemory(root_).free(), kGiB);
+}
+
+TEST_F(FakeRoot, NothingFreeIsNotTheSameAsUnknown) {
+  Write("/proc/self/cgroup", "0::/job\n");
+  Write("/sys/fs/cgroup/job/memory.max", "1073741824\n");
+  Write("/sys/fs/cgroup/job/memory.current", "1073741824\n");
+  EXPECT_EQ(ReadSystemMemory(root_).free(), 0);
+  std::filesystem::remove(root_ + "/proc/meminfo");
+  EXPECT_EQ(ReadSystemMemory(root_).free(), std::nullopt);
+}
+
 TEST_F(FakeRoot, AContainerWhosePathIsOutsideItsMountUsesTheMountsRoot) {
   Write("/proc/self/cgroup", "0::/../../outside\n");
   Write("/sys/fs/cgroup/memory.max", "1073741824\n");

@@ -83,9 +83,9 @@ bool RecordReader::Next(std::string* record) {
   if (got < sizeof header) Lose(fmt::format("the file ends {} bytes into the record's header of {}", got, sizeof header));
   if (!HeaderIsRight(header)) Lose("the checksum of the record's length is wrong; where the next record begins is not known");
   const auto length = LoadFixed<uint64_t>(header);
-  if (length > max_record_bytes_) {
+  if (admits_ && !admits_(length)) {
     is_lost_ = true;
-    const char* hint = is_packed() ? "; unpack the file on disk (gunzip) first" : "";
+    const char* hint = is_packed() ? "; unpack the files on disk (gunzip) first" : "";
     throw Error(Code::kResourceExhausted, fmt::format("{}: the record of {} bytes does not fit into the memory that is left{}", Where(), length, hint));
   }
   while (record->size() < length) {

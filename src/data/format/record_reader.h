@@ -2,8 +2,9 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <limits>
+#include <functional>
 #include <string>
+#include <utility>
 
 #include "data/unpacking_file.h"
 
@@ -21,9 +22,9 @@ class RecordReader {
   // of the record's bytes the reader stands behind that record and may go on; after any other error it may not (is_lost()).
   bool Next(std::string* record);
 
-  // From now on a record of more bytes is refused as soon as its length is known, before memory is taken for it: Next throws
-  // ResourceExhausted naming file, record and byte, and the reader is lost.
-  void set_max_record_bytes(int64_t bytes) { max_record_bytes_ = static_cast<uint64_t>(bytes); }
+  // From now on "admits" is asked about each record's bytes as soon as its length is known, before memory is taken for them. If it
+  // says no, Next throws ResourceExhausted naming file, record and byte, and the reader is lost.
+  void set_admission(std::function<bool(uint64_t bytes)> admits) { admits_ = std::move(admits); }
 
   // Of the record that Next read or failed at: its number, from 0, and where it begins (of the unpacked content).
   int64_t index() const { return index_; }
@@ -44,7 +45,7 @@ class RecordReader {
   int64_t index_ = -1;
   int64_t offset_ = 0;
   bool is_lost_ = false;
-  uint64_t max_record_bytes_ = std::numeric_limits<uint64_t>::max();
+  std::function<bool(uint64_t)> admits_;  // none: every record
 };
 
 }  // namespace muster::data

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <limits>
 #include <map>
 #include <optional>
 #include <set>
@@ -11,11 +10,11 @@
 #include <fmt/format.h>
 
 #include "base/check.h"
-#include "base/system_memory.h"
 #include "data/file_pool.h"
 #include "data/format/record_layout.h"
 #include "data/format/record_reader.h"
 #include "data/imagenet/example.h"
+#include "data/imagenet/unpacking_budget.h"
 #include "base/interrupt.h"
 #include "data/missing_files.h"
 #include "data/parallel.h"
@@ -67,16 +66,15 @@ void FindRecords(const InputFile& file, Shard* shard) {
   }
 }
 
-void Unpack(const fs::path& path, Shard* shard) {
+void Unpack(const fs::path& path, UnpackingBudget* budget, Shard* shard) {
+  constexpr uint64_t kEntryBytes = sizeof(Place) + sizeof(size_t);  // of millions of empty records it is all that they take
   RecordReader reader(path);
-  const int64_t limit = UnpackingLimit();
-  reader.set_max_record_bytes(limit);
+  reader.set_admission([&](uint64_t bytes) { return budget->Take(bytes) && budget->Take(kEntryBytes); });
   for (std::string record; reader.Next(&record);) {
     ThrowIfInterrupted();
     shard->records.push_back({reader.offset(), static_cast<int64_t>(record.size())});
     shard->starts.push_back(shard->unpacked.size());
     shard->unpacked += record;
-    reader.set_max_record_bytes(limit - static_cast<int64_t>(shard->unpacked.size()));
   }
 }
 
@@ -115,10 +113,12 @@ std::string MissingLine(const ShardSet& set) {
 
 class RecordImages : public ImageSource {
  public:
-  RecordImages(const std::vector<fs::path>& files, int num_classes) : files_(files), num_classes_(num_classes), shards_(files.size()) {
+  RecordImages(const std::vector<fs::path>& files, int num_classes, const SystemMemory& memory)
+      : files_(files), num_classes_(num_classes), shards_(files.size()) {
+    UnpackingBudget budget(memory);
     ParallelFor(static_cast<int64_t>(files.size()), 0, [&](int64_t i) {
       const auto at = static_cast<size_t>(i);
-      if (IsPacked(files[at])) Unpack(files[at], &shards_[at]);
+      if (IsPacked(files[at])) Unpack(files[at], &budget, &shards_[at]);
       else FindRecords(*files_.Open(at), &shards_[at]);
       if (shards_[at].records.empty()) throw DataLoss(fmt::format("{}: the file holds no record", files[at].string()));
     });
@@ -182,13 +182,8 @@ class RecordImages : public ImageSource {
 
 }  // namespace
 
-std::unique_ptr<ImageSource> OpenRecordImages(const std::vector<fs::path>& files, int num_classes) {
-  return std::make_unique<RecordImages>(files, num_classes);
-}
-
-int64_t UnpackingLimit() {
-  const int64_t free = ReadSystemMemory().free();
-  return free > 0 ? free / 2 : std::numeric_limits<int64_t>::max();
+std::unique_ptr<ImageSource> OpenRecordImages(const std::vector<fs::path>& files, int num_classes, const SystemMemory& memory) {
+  return std::make_unique<RecordImages>(files, num_classes, memory);
 }
 
 std::vector<std::string> MissingShards(const std::vector<fs::path>& shards) {

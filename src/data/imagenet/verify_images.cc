@@ -12,6 +12,7 @@
 #include "data/imagenet/example.h"
 #include "data/imagenet/open_images.h"
 #include "data/imagenet/record_images.h"
+#include "data/imagenet/unpacking_budget.h"
 #include "data/parallel.h"
 #include "muster/error.h"
 
@@ -41,10 +42,32 @@ void CheckRecord(const std::string& record, const std::string& where, int num_cl
 
 std::string At(const fs::path& path, int64_t record, int64_t offset) { return fmt::format("{}: record {} at byte {}", path.string(), record, offset); }
 
+// What a record has of the budget while it is in memory.
+class Share {
+ public:
+  explicit Share(UnpackingBudget* budget) : budget_(budget) {}
+  ~Share() { budget_->GiveBack(bytes_); }
+  Share(const Share&) = delete;
+  Share& operator=(const Share&) = delete;
+
+  bool Wait(uint64_t bytes) {
+    if (!budget_->Wait(bytes)) return false;
+    bytes_ = bytes;
+    return true;
+  }
+
+ private:
+  UnpackingBudget* budget_;
+  uint64_t bytes_ = 0;
+};
+
 // A packed file can only be read from its beginning: what lies behind damage of the packing is lost.
-void CheckPacked(RecordReader* reader, int num_classes, VerifiedImages* result) {
+void CheckPacked(RecordReader* reader, int num_classes, UnpackingBudget* budget, VerifiedImages* result) {
   std::string record;
   while (!reader->is_lost()) {
+    std::string().swap(record);  // the last record's memory goes with its share
+    Share share(budget);
+    reader->set_admission([&](uint64_t bytes) { return share.Wait(bytes); });
     try {
       if (!reader->Next(&record)) return;
     } catch (const Error& error) {
@@ -65,18 +88,17 @@ void CheckPlain(const fs::path& path, int num_classes, VerifiedImages* result) {
 }
 
 // What cannot be read at all (a folder of that name, a file without permission) is a broken file among others.
-VerifiedImages CheckFile(const fs::path& path, int num_classes) {
+VerifiedImages CheckFile(const fs::path& path, int num_classes, UnpackingBudget* budget) {
   VerifiedImages result;
   try {
     RecordReader reader(path);
-    reader.set_max_record_bytes(UnpackingLimit());
-    if (reader.is_packed()) CheckPacked(&reader, num_classes, &result);
+    if (reader.is_packed()) CheckPacked(&reader, num_classes, budget, &result);
     else CheckPlain(path, num_classes, &result);
   } catch (const Error& error) {
-    if (error.code() == Code::kCancelled) throw;
-    result.broken.push_back(error.message());
+    result.Add(error, error.message());
   }
-  if (result.whole == 0 && result.broken.empty()) result.broken.push_back(fmt::format("{}: the file holds no record", path.string()));
+  if (result.whole == 0 && result.broken.empty() && result.unread.empty())
+    result.broken.push_back(fmt::format("{}: the file holds no record", path.string()));
   return result;
 }
 
@@ -86,9 +108,8 @@ VerifiedImages CheckImage(const ImageSource& images, int64_t index) {
   try {
     Check(images.Get(index), where, &result);
   } catch (const Error& error) {
-    if (error.code() == Code::kCancelled) throw;
     const bool is_named = error.message().find(where) != std::string::npos;
-    result.broken.push_back(is_named ? error.message() : fmt::format("{}: {}", where, error.message()));
+    result.Add(error, is_named ? error.message() : fmt::format("{}: {}", where, error.message()));
   }
   return result;
 }
@@ -100,15 +121,17 @@ VerifiedImages Together(std::vector<VerifiedImages> parts) {
     all.whole += part.whole;
     std::move(part.broken.begin(), part.broken.end(), std::back_inserter(all.broken));
     std::move(part.odd.begin(), part.odd.end(), std::back_inserter(all.odd));
+    std::move(part.unread.begin(), part.unread.end(), std::back_inserter(all.unread));
   }
   return all;
 }
 
-VerifiedImages CheckShards(const std::vector<fs::path>& shards, int num_classes, int threads) {
+VerifiedImages CheckShards(const std::vector<fs::path>& shards, int num_classes, int threads, const SystemMemory& memory) {
+  UnpackingBudget budget(memory);
   std::vector<VerifiedImages> parts(shards.size());
   ParallelFor(static_cast<int64_t>(shards.size()), threads, [&](int64_t i) {
     const auto at = static_cast<size_t>(i);
-    parts[at] = CheckFile(shards[at], num_classes);
+    parts[at] = CheckFile(shards[at], num_classes, &budget);
   });
   parts.push_back({.broken = MissingShards(shards)});
   return Together(std::move(parts));
@@ -122,14 +145,22 @@ VerifiedImages CheckImages(const ImageSource& images, int threads) {
 
 }  // namespace
 
-VerifiedImages VerifyImages(const fs::path& folder, Subset subset, int num_classes, const std::string& flag, int threads) {
+void VerifiedImages::Add(const Error& error, const std::string& line) {
+  if (error.code() == Code::kCancelled) throw error;
+  (error.code() == Code::kResourceExhausted ? unread : broken).push_back(line);
+}
+
+VerifiedImages VerifyImages(const fs::path& folder, Subset subset, int num_classes, const std::string& flag, int threads,
+                            const SystemMemory& memory) {
   const ImageForm form = FindImageForm(folder, subset);
-  if (form == ImageForm::kRecords) return CheckShards(FindShards(folder, SubsetName(subset)), num_classes, threads);
+  if (form == ImageForm::kRecords) return CheckShards(FindShards(folder, SubsetName(subset)), num_classes, threads, memory);
   try {
     return CheckImages(*OpenImages(folder, subset, num_classes, flag), threads);
   } catch (const Error& error) {
-    if (form == ImageForm::kNone || error.code() == Code::kCancelled) throw;
-    return {.broken = {error.message()}};
+    if (form == ImageForm::kNone) throw;
+    VerifiedImages result;
+    result.Add(error, error.message());
+    return result;
   }
 }
 

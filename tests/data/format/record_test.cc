@@ -123,7 +123,7 @@ TEST(Records, ARecordBeyondTheLimitIsRefusedBeforeItIsRead) {
   AppendFixed64(&header, 101);
   AppendFixed32(&header, MaskCrc(Crc32c(header)));
   RecordReader reader(folder.Write("records", header).string());  // its bytes are not even there
-  reader.set_max_record_bytes(100);
+  reader.set_admission([](uint64_t bytes) { return bytes <= 100; });
   std::string record;
   EXPECT_EQ(ErrorOf([&] { reader.Next(&record); }),
             (folder.path() / "records").string() + ": record 0 at byte 0: the record of 101 bytes does not fit into the memory that is left");

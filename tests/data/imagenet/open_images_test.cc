@@ -75,7 +75,37 @@ TEST(RecordImages, APackedRecordBeyondAllMemoryIsRefusedByItsLength) {
   AppendFixed32(&header, MaskCrc(Crc32c(header)));
   folder.Write(kShard, testing::Gzip(GoldenRecordFile() + header + "abc"));
   EXPECT_THAT(OpenError(folder.path()), HasSubstr("train-00000-of-00002: record 12 at byte "));
-  EXPECT_THAT(OpenError(folder.path()), EndsWith("the record of 1152921504606846976 bytes does not fit into the memory that is left; unpack the file on disk (gunzip) first"));
+  EXPECT_THAT(OpenError(folder.path()), EndsWith("the record of 1152921504606846976 bytes does not fit into the memory that is left; unpack the files on disk (gunzip) first"));
+}
+
+SystemMemory Free(int64_t bytes) { return {.total = int64_t{1} << 40, .available = bytes}; }
+
+// Each of them would: its records have 19,562 bytes, and half of what is free counts.
+TEST(RecordImages, PackedFilesThatDoNotFitTogetherAreRefused) {
+  const testing::TempFolder folder;
+  const std::string packed = testing::Gzip(GoldenRecordFile());
+  const std::vector<fs::path> files = {folder.Write(kShard, packed), folder.Write(kShard2, packed)};
+  EXPECT_EQ(OpenRecordImages({files[0]}, 1001, Free(2 * 30000))->size(), 12);
+  EXPECT_THAT(ErrorOf([&] { OpenRecordImages(files, 1001, Free(2 * 30000)); }),
+              EndsWith(" bytes does not fit into the memory that is left; unpack the files on disk (gunzip) first"));
+  EXPECT_EQ(OpenRecordImages(files, 1001, Free(2 * 50000))->size(), 24);
+}
+
+// Where they lie must be remembered.
+TEST(RecordImages, RecordsWithoutAByteTakeMemoryToo) {
+  const testing::TempFolder folder;
+  const std::string path = (folder.path() / kShard).string();
+  RecordWriter writer(path, Packing::kGzip);
+  for (int i = 0; i < 1000; ++i) writer.Append("");
+  writer.Close();
+  EXPECT_THAT(ErrorOf([&] { OpenRecordImages({path}, 1001, Free(1000)); }), HasSubstr("the record of 0 bytes does not fit"));
+}
+
+TEST(RecordImages, WithNothingFreeNoPackedFileIsOpenedAndWithUnknownMemoryEveryOneIs) {
+  const testing::TempFolder folder;
+  const auto file = folder.Write(kShard, testing::Gzip(GoldenRecordFile()));
+  EXPECT_THAT(ErrorOf([&] { OpenRecordImages({file}, 1001, Free(0)); }), HasSubstr("record 0 at byte 0: the record of 1724 bytes does not fit"));
+  EXPECT_EQ(OpenRecordImages({file}, 1001, SystemMemory{})->size(), 12);
 }
 
 TEST(RecordImages, AFlippedBitSaysWhichRecord) {
