@@ -72,44 +72,62 @@ bool IsThere(Subset subset, const FlagValues& values) {
   return data::FindImageForm(folder, subset) != data::ImageForm::kNone;
 }
 
+struct Parts {
+  std::vector<Subset> taken;
+  std::vector<Subset> left_out;
+};
+
 // The parts asked for. With "all", a part of which nothing is there is left out, with a line, if there is the other one; a part
 // that is there and empty is not.
-std::vector<Subset> PartsOf(const FlagValues& values) {
+Parts PartsOf(const FlagValues& values) {
   const std::string subset = values.GetString("subset");
-  if (subset == "train") return {Subset::kTrain};
-  if (subset == "validation") return {Subset::kValidation};
-  std::vector<Subset> there, absent;
-  for (const Subset part : {Subset::kTrain, Subset::kValidation}) (IsThere(part, values) ? there : absent).push_back(part);
-  if (there.empty()) return {Subset::kTrain};  // whose opening says what was looked for
-  if (!absent.empty() && !values.GetBool("json"))
-    WriteStandardOutput(fmt::format("{}: not in the folder, left out\n", data::SubsetName(absent.front())));
-  return there;
+  if (subset == "train") return {{Subset::kTrain}, {}};
+  if (subset == "validation") return {{Subset::kValidation}, {}};
+  Parts parts;
+  for (const Subset part : {Subset::kTrain, Subset::kValidation}) (IsThere(part, values) ? parts.taken : parts.left_out).push_back(part);
+  if (parts.taken.empty()) return {{Subset::kTrain}, {}};  // whose opening says what was looked for
+  if (!values.GetBool("json"))
+    for (const Subset part : parts.left_out) WriteStandardOutput(fmt::format("{}: not in the folder, left out\n", data::SubsetName(part)));
+  return parts;
+}
+
+// Behind the parts that were taken.
+void WriteJson(json parts, const std::vector<Subset>& left_out) {
+  for (json& part : parts) part["left_out"] = false;
+  for (const Subset part : left_out) parts.push_back({{"subset", data::SubsetName(part)}, {"left_out", true}});
+  WriteStandardOutput(parts.dump(2, ' ', false, json::error_handler_t::replace) + "\n");
 }
 
 std::string Count(int64_t count, const char* what) { return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s"); }
+
+// A line for each thing that was found, and one that counts them.
+std::string VerifiedText(Subset subset, const data::VerifiedImages& found) {
+  std::string text;
+  for (const std::string& line : found.broken) text += fmt::format("BROKEN  {}\n", line);
+  for (const std::string& line : found.unread) text += fmt::format("UNREAD  {}\n", line);
+  for (const std::string& line : found.odd) text += fmt::format("odd     {}\n", line);
+  const std::string unread = found.unread.empty() ? "" : fmt::format(", {} unread", found.unread.size());
+  return text + fmt::format("{}: {} can be used, {} broken, {} odd{}\n", data::SubsetName(subset), Count(found.whole, "image"), found.broken.size(),
+                            found.odd.size(), unread);
+}
 
 int Verify(const FlagValues& values) {
   const std::string folder = Folder(values, "data_dir"), name = values.GetString("data_name");
   const bool as_json = values.GetBool("json");
   json parts = json::array();
-  size_t broken = 0;
-  for (const Subset subset : PartsOf(values)) {
+  size_t failed = 0;
+  const Parts wanted = PartsOf(values);
+  for (const Subset subset : wanted.taken) {
     const int num_classes = FindDataset(name).num_classes;
     const data::VerifiedImages found = name == "cifar10" ? data::VerifyCifar10(folder, subset, "--data_dir")
                                                          : data::VerifyImages(folder, subset, num_classes, "--data_dir",
                                                                               static_cast<int>(values.GetInt("threads")));
-    broken += found.broken.size();
-    parts.push_back({{"subset", data::SubsetName(subset)}, {"whole", found.whole}, {"broken", found.broken}, {"odd", found.odd}});
-    if (as_json) continue;
-    std::string text;
-    for (const std::string& line : found.broken) text += fmt::format("BROKEN  {}\n", line);
-    for (const std::string& line : found.odd) text += fmt::format("odd     {}\n", line);
-    text += fmt::format("{}: {} can be used, {} broken, {} odd\n", data::SubsetName(subset), Count(found.whole, "image"), found.broken.size(),
-                        found.odd.size());
-    WriteStandardOutput(text);
+    failed += found.broken.size() + found.unread.size();
+    parts.push_back({{"subset", data::SubsetName(subset)}, {"whole", found.whole}, {"broken", found.broken}, {"odd", found.odd}, {"unread", found.unread}});
+    if (!as_json) WriteStandardOutput(VerifiedText(subset, found));
   }
-  if (as_json) WriteStandardOutput(parts.dump(2, ' ', false, json::error_handler_t::replace) + "\n");
-  return broken == 0 ? kSuccess : kFailure;
+  if (as_json) WriteJson(parts, wanted.left_out);
+  return failed == 0 ? kSuccess : kFailure;
 }
 
 int MakeCache(const FlagValues& values) {
@@ -118,19 +136,20 @@ int MakeCache(const FlagValues& values) {
   std::error_code ignored;
   if (fs::equivalent(folder, out, ignored)) throw InvalidArgument("flag --cache_dir: must not be the folder of --data_dir");
   json parts = json::array();
-  for (const Subset subset : PartsOf(values)) {
+  const Parts wanted = PartsOf(values);
+  for (const Subset subset : wanted.taken) {
     const auto images = data::OpenImages(folder, subset, FindDataset("imagenet").num_classes, "--data_dir");
     CreateWritableFolder(out);
     const std::string path = (fs::path(out) / data::ImageCacheName(data::SubsetName(subset))).string();
     const data::CacheOptions options{static_cast<int>(values.GetInt("shorter_side")), static_cast<int>(values.GetInt("threads"))};
     const data::CacheFacts facts = data::MakeImageCache(*images, path, options);
     const std::vector<std::string> missing = data::MissingImageFiles(folder, subset);
-    parts.push_back({{"file", path}, {"images", facts.images}, {"bytes", facts.bytes}, {"missing", missing}});
+    parts.push_back({{"subset", data::SubsetName(subset)}, {"file", path}, {"images", facts.images}, {"bytes", facts.bytes}, {"missing", missing}});
     if (values.GetBool("json")) continue;
     for (const std::string& line : missing) WriteStandardOutput(line + "; the images of the others are in the cache\n");
     WriteStandardOutput(fmt::format("{}: {}, {:.1f} MiB\n", path, Count(facts.images, "image"), static_cast<double>(facts.bytes) / (1 << 20)));
   }
-  if (values.GetBool("json")) WriteStandardOutput(parts.dump(2, ' ', false, json::error_handler_t::replace) + "\n");
+  if (values.GetBool("json")) WriteJson(parts, wanted.left_out);
   return kSuccess;
 }
 

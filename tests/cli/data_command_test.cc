@@ -6,6 +6,8 @@
 
 #include "base/file.h"
 #include "cli/commands.h"
+#include "data/format/coding.h"
+#include "data/format/crc32c.h"
 #include "data/format/record_writer.h"
 #include "muster/error.h"
 #include "tests/testing/golden.h"
@@ -63,8 +65,11 @@ TEST_F(DataCommandTest, VerifyNamesEveryBrokenRecord) {
   folder_.Write("train-00001-of-00002", GoldenRecordFile().substr(0, 1740 + 5));
   const json parts = Verified();
   EXPECT_EQ(exit_code_, 1);
-  ASSERT_EQ(parts.size(), 1u);
+  ASSERT_EQ(parts.size(), 2u);
   EXPECT_EQ(parts[0]["subset"], "train");
+  EXPECT_EQ(parts[0]["left_out"], false);
+  EXPECT_EQ(parts[0]["unread"], json::array());
+  EXPECT_EQ(parts[1], (json{{"subset", "validation"}, {"left_out", true}}));
   EXPECT_EQ(parts[0]["whole"], 7 + 1);
   const auto broken = parts[0]["broken"].get<std::vector<std::string>>();
   ASSERT_EQ(broken.size(), 5u);
@@ -73,6 +78,22 @@ TEST_F(DataCommandTest, VerifyNamesEveryBrokenRecord) {
   EXPECT_THAT(broken[2], HasSubstr("record 6 at byte 9694: the checksum"));
   EXPECT_THAT(broken[3], HasSubstr("record 10 at byte 17714: the file ends"));
   EXPECT_THAT(broken[4], EndsWith("train-00001-of-00002: record 1 at byte 1740: the file ends 5 bytes into the record's header of 12"));
+}
+
+// More than any memory: one cannot say whether it is there.
+TEST_F(DataCommandTest, WhatDoesNotFitIntoMemoryIsUnreadAndNotBroken) {
+  std::string header;
+  data::AppendFixed64(&header, uint64_t{1} << 60);
+  data::AppendFixed32(&header, data::MaskCrc(data::Crc32c(header)));
+  folder_.Write("train-00000-of-00001", testing::Gzip(GoldenRecordFile() + header + "abc"));
+  EXPECT_EQ(Run({"verify", Flag(), "--subset=train"}), 1);
+  EXPECT_EQ(output_, "UNREAD  " + (folder_.path() / "train-00000-of-00001").string() +
+                         ": record 12 at byte 19754: the record of 1152921504606846976 bytes does not fit into the memory that is left; unpack the files on "
+                         "disk (gunzip) first\ntrain: 12 images can be used, 0 broken, 0 odd, 1 unread\n");
+  const json parts = Verified();
+  EXPECT_EQ(exit_code_, 1);
+  EXPECT_EQ(parts[0]["broken"], json::array());
+  EXPECT_EQ(parts[0]["unread"].size(), 1u);
 }
 
 TEST_F(DataCommandTest, VerifyOfAPackedFileTellsWhatItCanReach) {
@@ -121,6 +142,17 @@ TEST_F(DataCommandTest, VerifyNamesEveryBrokenImageOfCifar10) {
   EXPECT_THAT(output_, HasSubstr("data_batch_2.bin: image 0 at byte 0: the label is 10"));
   EXPECT_THAT(output_, HasSubstr("data_batch_3.bin: this file and 2 others of the 5 are missing"));
   EXPECT_THAT(output_, HasSubstr("train: 1 image can be used, 5 broken"));
+}
+
+TEST_F(DataCommandTest, AFileOfCifar10ThatCannotBeReadIsBrokenAndTheOthersStillVerified) {
+  const std::string bytes = ReadFile((testing::GoldenDir() / "cifar10/cifar-10-batches-bin/data_batch_1.bin").string());
+  for (const int number : {1, 3, 5}) folder_.Write("data_batch_" + std::to_string(number) + ".bin", bytes);
+  std::filesystem::create_directory(folder_.path() / "data_batch_2.bin");
+  std::filesystem::create_symlink("/proc/self/mem", folder_.path() / "data_batch_4.bin");  // a regular file whose reading fails
+  EXPECT_EQ(Run({"verify", Flag(), "--data_name=cifar10", "--subset=train"}), 1);
+  EXPECT_THAT(output_, HasSubstr("BROKEN  " + (folder_.path() / "data_batch_2.bin").string() + ": is not a regular file\n"));
+  EXPECT_THAT(output_, HasSubstr("BROKEN  cannot read " + (folder_.path() / "data_batch_4.bin").string() + ": Input/output error\n"));
+  EXPECT_THAT(output_, EndsWith("train: 9 images can be used, 2 broken, 0 odd\n"));
 }
 
 TEST_F(DataCommandTest, CacheWritesWhatVerifyThenReads) {
@@ -201,6 +233,24 @@ TEST_F(DataCommandTest, MissingFilesOfCifar10AreNamed) {
   EXPECT_EQ(Run({"verify", Flag(), "--data_name=cifar10"}), 1);
   EXPECT_EQ(output_, "BROKEN  " + (folder_.path() / "data_batch_2.bin").string() + ": this file and 2 others of the 5 are missing\n" +
                          "train: 6 images can be used, 1 broken, 0 odd\nvalidation: 3 images can be used, 0 broken, 0 odd\n");
+}
+
+TEST_F(DataCommandTest, JsonSaysWhichPartWasLeftOut) {
+  folder_.Write("validation-00000-of-00001", GoldenRecordFile());
+  const testing::TempFolder out;
+  const json left_out = {{"subset", "train"}, {"left_out", true}};
+  const json verified = Verified();
+  ASSERT_EQ(verified.size(), 2u);
+  EXPECT_EQ(verified[0]["subset"], "validation");
+  EXPECT_EQ(verified[1], left_out);
+  EXPECT_EQ(Run({"cache", Flag(), "--json", "--cache_dir=" + out.path().string()}), 0);
+  const json cached = json::parse(output_);
+  ASSERT_EQ(cached.size(), 2u);
+  EXPECT_EQ(cached[0]["subset"], "validation");
+  EXPECT_EQ(cached[0]["left_out"], false);
+  EXPECT_EQ(cached[1], left_out);
+  EXPECT_EQ(Run({"verify", Flag(), "--json", "--subset=validation"}), 0);
+  EXPECT_EQ(json::parse(output_).size(), 1u);
 }
 
 TEST_F(DataCommandTest, CacheOfABrokenImageLeavesNoFile) {

@@ -8,6 +8,7 @@
 
 #include "base/check.h"
 #include "base/file.h"
+#include "base/input_file.h"
 #include "data/cifar/pickle.h"
 #include "data/cifar/verify_cifar10.h"
 #include "base/interrupt.h"
@@ -28,23 +29,22 @@ struct Images {
   std::vector<uint8_t> labels;
 };
 
-// What becomes of an image that is broken: reading stops there, or (verification) goes on with the next.
-using OnBroken = std::function<void(const std::string& line)>;
+// What becomes of an image or a file that is broken: reading stops there, or (verification) goes on with the next.
+using OnBroken = std::function<void(const Error& error)>;
 
 bool IsLabel(int64_t label, const fs::path& file, int64_t image, int64_t offset, const OnBroken& on_broken) {
   if (label >= 0 && label < kLabels) return true;
   const std::string where = offset < 0 ? "" : fmt::format(" at byte {}", offset);
-  on_broken(fmt::format("{}: image {}{}: the label is {}; 0 to {} was expected", file.string(), image, where, label, kLabels - 1));
+  on_broken(DataLoss(fmt::format("{}: image {}{}: the label is {}; 0 to {} was expected", file.string(), image, where, label, kLabels - 1)));
   return false;
 }
 
-void AddBinary(const fs::path& file, Images* images, const OnBroken& on_broken) {
+void AddBinary(const fs::path& file, const std::string& bytes, Images* images, const OnBroken& on_broken) {
   constexpr int64_t kRecord = 1 + kImageBytes;
-  const std::string bytes = ReadFile(file.string());
   const auto size = static_cast<int64_t>(bytes.size());
   if (size == 0 || size % kRecord != 0)
-    on_broken(fmt::format("{}: the file has {} bytes and ends inside image {} at byte {}; a multiple of {} was expected", file.string(), size,
-                          size / kRecord, size / kRecord * kRecord, kRecord));
+    on_broken(DataLoss(fmt::format("{}: the file has {} bytes and ends inside image {} at byte {}; a multiple of {} was expected", file.string(),
+                                   size, size / kRecord, size / kRecord * kRecord, kRecord)));
   for (int64_t i = 0; i < size / kRecord; ++i) {
     const char* record = bytes.data() + i * kRecord;
     const auto label = static_cast<uint8_t>(record[0]);
@@ -54,8 +54,7 @@ void AddBinary(const fs::path& file, Images* images, const OnBroken& on_broken) 
   }
 }
 
-void AddPickled(const fs::path& file, Images* images, const OnBroken& on_broken) try {
-  const std::string bytes = ReadFile(file.string());
+void AddPickled(const fs::path& file, const std::string& bytes, Images* images, const OnBroken& on_broken) try {
   const Pickle pickle(bytes);
   const PickleValue* labels = pickle.root().Find("labels");
   const PickleValue* data = pickle.root().Find("data");
@@ -73,7 +72,17 @@ void AddPickled(const fs::path& file, Images* images, const OnBroken& on_broken)
   }
 } catch (const Error& error) {
   if (error.code() != Code::kDataLoss || error.message().starts_with(file.string())) throw;
-  on_broken(fmt::format("{}: {}", file.string(), error.message()));
+  on_broken(DataLoss(fmt::format("{}: {}", file.string(), error.message())));
+}
+
+// False: it cannot be read at all, which "on_broken" was told.
+bool ReadInto(const fs::path& file, std::string* bytes, const OnBroken& on_broken) try {
+  const InputFile is_regular(file.string());  // so that nobody waits for what a pipe will bring
+  *bytes = ReadFile(file.string());
+  return true;
+} catch (const Error& error) {
+  on_broken(error);
+  return false;
 }
 
 class Cifar10 : public Dataset {
@@ -98,9 +107,10 @@ class Cifar10 : public Dataset {
   Shape shape_;
 };
 
-bool IsFile(const fs::path& path) {
+// Whether there is anything of that name: what is no file is found when it is read.
+bool IsThere(const fs::path& path) {
   std::error_code ignored;
-  return fs::is_regular_file(path, ignored);
+  return fs::exists(path, ignored);
 }
 
 // The files of a part in one form.
@@ -116,7 +126,7 @@ Parts FindParts(const fs::path& folder, Subset subset, bool is_binary) {
   for (int i = 1; i <= (train ? kTrainFiles : 1); ++i) {
     const std::string name = train ? fmt::format("data_batch_{}", i) : "test_batch";
     const fs::path file = folder / (name + (is_binary ? ".bin" : ""));
-    (IsFile(file) ? parts.files : parts.missing).push_back(file);
+    (IsThere(file) ? parts.files : parts.missing).push_back(file);
   }
   return parts;
 }
@@ -145,7 +155,8 @@ Images ReadParts(const fs::path& folder, Subset subset, const std::string& flag,
   Images images;
   for (const fs::path& file : parts.files) {
     ThrowIfInterrupted();
-    parts.is_binary ? AddBinary(file, &images, on_broken) : AddPickled(file, &images, on_broken);
+    std::string bytes;
+    if (ReadInto(file, &bytes, on_broken)) (parts.is_binary ? AddBinary : AddPickled)(file, bytes, &images, on_broken);
   }
   return images;
 }
@@ -154,7 +165,7 @@ Images ReadParts(const fs::path& folder, Subset subset, const std::string& flag,
 
 std::unique_ptr<Dataset> ReadCifar10(const fs::path& folder, Subset subset, int num_classes, const std::string& flag) {
   MUSTER_CHECK(num_classes >= kLabels);
-  Images images = ReadParts(folder, subset, flag, [](const std::string& line) { throw DataLoss(line); });
+  Images images = ReadParts(folder, subset, flag, [](const Error& error) { throw error; });
   if (images.labels.empty()) throw DataLoss(fmt::format("flag {}={}: the files of CIFAR-10 there hold no image", flag, folder.string()));
   return std::make_unique<Cifar10>(std::move(images), num_classes);
 }
@@ -169,7 +180,7 @@ std::vector<std::string> MissingCifar10Files(const fs::path& folder, Subset subs
 
 VerifiedImages VerifyCifar10(const fs::path& folder, Subset subset, const std::string& flag) {
   VerifiedImages result;
-  const Images images = ReadParts(folder, subset, flag, [&](const std::string& line) { result.broken.push_back(line); });
+  const Images images = ReadParts(folder, subset, flag, [&](const Error& error) { result.Add(error, error.message()); });
   for (const std::string& line : MissingCifar10Files(folder, subset)) result.broken.push_back(line);
   result.whole = static_cast<int64_t>(images.labels.size());
   return result;

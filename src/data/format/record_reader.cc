@@ -26,6 +26,14 @@ Packing AnnouncedPacking(std::span<const uint8_t> head) {
   return is_zlib ? Packing::kZlib : Packing::kNone;
 }
 
+// Whether all is as gzip's header has it (RFC 1952, 2.3.1): method and reserved flags, how hard the packer tried and its system. A
+// length with a damaged checksum behind it hardly ever looks like that.
+bool IsGzipHeader(std::span<const uint8_t> head) {
+  if (head.size() < 10 || head[0] != 0x1f || head[1] != 0x8b) return false;
+  const uint8_t method = head[2], flags = head[3], extra = head[8], system = head[9];
+  return method == 8 && (flags & 0xe0) == 0 && (extra == 0 || extra == 2 || extra == 4) && (system <= 13 || system == 255);
+}
+
 // Whether the first record comes out right, or else a good deal of anything.
 bool CanBeUnpacked(const std::filesystem::path& path, Packing packing) try {
   UnpackingFile file(path, packing);
@@ -40,14 +48,14 @@ bool CanBeUnpacked(const std::filesystem::path& path, Packing packing) try {
   return false;
 }
 
-// The checksum of that length may be damaged, too. Then the upper half of the length is 0, as it never is in a zlib stream, and
-// nothing can be unpacked.
+// The checksum of that length may be damaged, too. Then the upper half of the length is 0, as it never is in a zlib stream, and nothing
+// can be unpacked. That holds for a gzip file without a time (gzip -n) that is damaged at its beginning, too: its header tells.
 Packing PackingOf(const std::filesystem::path& path) {
   uint8_t head[kRecordHeaderBytes] = {};
   const size_t got = UnpackingFile(path, Packing::kNone).Read(head);
   const Packing announced = AnnouncedPacking({head, got});
   const bool may_be_length = got == sizeof head && LoadFixed<uint64_t>(reinterpret_cast<const char*>(head)) >> 32 == 0;
-  if (announced == Packing::kNone || !may_be_length || CanBeUnpacked(path, announced)) return announced;
+  if (announced == Packing::kNone || !may_be_length || IsGzipHeader({head, got}) || CanBeUnpacked(path, announced)) return announced;
   return Packing::kNone;
 }
 

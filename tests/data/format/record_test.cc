@@ -1,6 +1,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <nlohmann/json.hpp>
+
 #include "data/format/record_layout.h"
 #include "data/format/record_reader.h"
 #include "data/format/record_scan.h"
@@ -100,6 +102,20 @@ TEST(Records, APackedFileThatIsDamagedAtItsBeginningStaysAPackedOne) {
   bytes[2] = static_cast<char>(bytes[2] | 6);  // a block of the type that there is not
   const std::string path = folder.Write("records", bytes).string();
   EXPECT_THAT(ErrorOf([&] { ReadAll(path); }), HasSubstr("the zlib stream is corrupt at byte"));
+}
+
+// As gzip -n writes it: without a time, so that the first bytes may also be a length.
+TEST(Records, AGzipFileWithoutATimeThatIsDamagedAtItsBeginningStaysAPackedOne) {
+  const testing::TempFolder folder;
+  for (const char extra : {0, 2, 4}) {
+    for (const char system : {3, -1}) {
+      std::string bytes = testing::Gzip(ReadFile(GoldenPath("tfrecord/train-00000-of-00001")));
+      bytes.replace(4, 6, {0, 0, 0, 0, extra, system});
+      bytes[10] = static_cast<char>(bytes[10] | 6);  // a block of the type that there is not
+      const std::string path = folder.Write("records", bytes).string();
+      EXPECT_THAT(ErrorOf([&] { ReadAll(path); }), HasSubstr("the gzip stream is corrupt at byte"));
+    }
+  }
 }
 
 TEST(Records, DamageOfThePackingEndsReading) {
