@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "base/check.h"
 #include "graph/op_def.h"
 #include "muster/error.h"
 
@@ -14,11 +15,30 @@ constexpr int64_t kCopyAlignment = 64;
 
 bool IsHalf(DType dtype) { return dtype == DType::kFloat16 || dtype == DType::kBFloat16; }
 
+// What the kernel for float32 is told of a value. An opaque form looks like a row of all that its memory holds, the padding included:
+// only kernels that work element by element are given one (compile/layout_rules.h).
+TensorDesc InFloat32(const TensorDesc& desc) {
+  if (!IsHalf(desc.dtype)) return desc;
+  return {DType::kFloat32, desc.layout.is_plain() ? desc.shape : Shape{ValuesIn(desc)}, {}};
+}
+
+// Whether the request has no opaque form, or one that all its tensors share; only then do equal places hold equal elements.
+bool HasOneForm(const KernelRequest& request) {
+  const TensorDesc* first = nullptr;
+  for (const auto* descs : {&request.inputs, &request.outputs})
+    for (const TensorDesc& desc : *descs) {
+      if (desc.shape.rank() == 0) continue;
+      if (first != nullptr && !(desc.layout == first->layout)) return false;
+      first = &desc;
+    }
+  return true;
+}
+
 // A half-precision operand and its float32 copy in the workspace.
 struct Copy {
   size_t index = 0;  // among inputs or outputs
   DType dtype = DType::kFloat16;
-  int64_t elements = 0;
+  int64_t elements = 0;  // in memory, padding included
   int64_t offset = 0;
 };
 
@@ -65,8 +85,8 @@ class HalfKernel final : public Kernel {
 
   void AddCopy(const TensorDesc& desc, size_t index, std::vector<Copy>* copies) {
     if (!IsHalf(desc.dtype)) return;
-    copies->push_back({index, desc.dtype, desc.shape.num_elements(), bytes_});
-    bytes_ += Aligned(desc.shape.num_elements() * static_cast<int64_t>(sizeof(float)));
+    copies->push_back({index, desc.dtype, ValuesIn(desc), bytes_});
+    bytes_ += Aligned(ValuesIn(desc) * static_cast<int64_t>(sizeof(float)));
   }
 
   const std::unique_ptr<Kernel> inner_;
@@ -81,10 +101,10 @@ class HalfKernel final : public Kernel {
 }  // namespace
 
 PreparedKernel PrepareInFloat32(const KernelRequest& request, const DeviceCaps& caps, const KernelTable& table, const HalfConversions& conversions) {
+  MUSTER_CHECK(HasOneForm(request));
   KernelRequest single = request;
   for (auto* descs : {&single.inputs, &single.outputs})
-    for (TensorDesc& desc : *descs)
-      if (IsHalf(desc.dtype)) desc = {DType::kFloat32, desc.shape, {}};
+    for (TensorDesc& desc : *descs) desc = InFloat32(desc);
   const KernelRow* row = table.Find(single.kind, KernelDType(single));
   if (row == nullptr) throw Unimplemented(fmt::format("no float32 kernel to compute {} with", OpName(request.kind)));
   auto kernel = std::make_unique<HalfKernel>(request, row->prepare(single, caps), conversions, caps.threads);

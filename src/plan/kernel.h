@@ -13,6 +13,9 @@
 
 namespace muster {
 
+// Values that a tensor's memory holds. In an opaque form its padding is among them, which element-wise work treats like the rest.
+inline int64_t ValuesIn(const TensorDesc& desc) { return desc.byte_size() / static_cast<int64_t>(SizeOf(desc.dtype)); }
+
 // What a kernel is asked to compute: one node with the descriptions of its values. The request lives only during Prepare.
 struct KernelRequest {
   OpKind kind;

@@ -3,7 +3,6 @@
 #include <cmath>
 
 #include "backend/cpu/apply_simd.h"
-#include "backend/cpu/broadcast.h"
 #include "backend/cpu/kernels.h"
 #include "backend/cpu/parallel.h"
 #include "base/check.h"

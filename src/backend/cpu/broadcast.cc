@@ -89,8 +89,6 @@ std::unique_ptr<Kernel> MakeBroadcast(const Walk& walk, BinaryOp op, int threads
 
 }  // namespace
 
-int64_t ValuesIn(const TensorDesc& desc) { return desc.byte_size() / static_cast<int64_t>(SizeOf(desc.dtype)); }
-
 PreparedKernel PrepareBroadcast(const KernelRequest& r, const DeviceCaps& caps, BinaryOp op) {
   const bool opaque = !r.outputs[0].layout.is_plain();
   const Shape a = Flat(r.inputs[0], opaque), b = Flat(r.inputs[1], opaque), out = Flat(r.outputs[0], opaque);

@@ -9,7 +9,4 @@ namespace muster::cpu {
 // tensors share one, or the other is a single value: an element-wise operation does not care for the order.
 PreparedKernel PrepareBroadcast(const KernelRequest& request, const DeviceCaps& caps, BinaryOp op);
 
-// The number of values in memory, padding of an opaque form included.
-int64_t ValuesIn(const TensorDesc& desc);
-
 }  // namespace muster::cpu

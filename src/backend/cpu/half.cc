@@ -1,5 +1,7 @@
-// Half precision on the CPU: bfloat16 convolutions and matrix products by oneDNN where the CPU has instructions for them;
-// everything else computes in float32 and is stored and rounded as half.
+// Half precision on the CPU. Of bfloat16, convolutions and matrix products are oneDNN's where the CPU has instructions for them; batch
+// norm, element-wise work, pooling and reductions read and write it in memory as it is, and compute in float32. What only moves values
+// moves both halves. Everything else is widened in the workspace, computed there by the kernel for float32, and rounded
+// (plan/half_kernel.h).
 
 #include "backend/cpu/half.h"
 

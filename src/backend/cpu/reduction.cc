@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <limits>
 
-#include "backend/cpu/broadcast.h"
 #include "backend/cpu/kernels.h"
 #include "backend/cpu/parallel.h"
 #include "backend/cpu/reduce_simd.h"

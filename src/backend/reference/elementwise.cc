@@ -149,7 +149,7 @@ struct BinaryKernel {
     const Shape shape = request.out(0);
     // In an opaque form, a scalar is the only other shape.
     const bool in_order = !request.outputs[0].layout.is_plain() || (request.in(0) == shape && request.in(1) == shape);
-    const int64_t count = ElementsInMemory(request.outputs[0]), a_step = request.in(0) == shape, b_step = request.in(1) == shape;
+    const int64_t count = ValuesIn(request.outputs[0]), a_step = request.in(0) == shape, b_step = request.in(1) == shape;
     const std::array<Strides, 2> strides{BroadcastStrides(request.in(0), shape), BroadcastStrides(request.in(1), shape)};
     auto launch = [=](const LaunchArgs& args) {
       const T* a = args.in<T>(0);

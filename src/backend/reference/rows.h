@@ -35,7 +35,4 @@ PreparedKernel BySize(DType dtype, F f) {
   return {};
 }
 
-// Elements that a value takes in memory. In an opaque form its padding is among them, which element-wise work treats like the rest.
-inline int64_t ElementsInMemory(const TensorDesc& desc) { return desc.byte_size() / static_cast<int64_t>(SizeOf(desc.dtype)); }
-
 }  // namespace muster::reference

@@ -28,7 +28,7 @@ struct AddN {
   template <typename T>
   static PreparedKernel Prepare(const KernelRequest& request, const DeviceCaps&) {
     using Sum = std::conditional_t<std::is_floating_point_v<T>, double, uint64_t>;
-    const int64_t count = ElementsInMemory(request.outputs[0]);
+    const int64_t count = ValuesIn(request.outputs[0]);
     const int num = static_cast<int>(request.inputs.size());
     PreparedKernel prepared;
     for (int i = 0; i < num; ++i) prepared.in_place.emplace_back(0, i);

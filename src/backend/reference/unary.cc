@@ -77,7 +77,7 @@ struct UnaryKernel {
   static PreparedKernel Prepare(const KernelRequest& request, const DeviceCaps&) {
     using Returned = decltype(Op()(T{}));
     using Result = std::conditional_t<std::is_same_v<Returned, bool>, bool, T>;
-    const int64_t count = ElementsInMemory(request.outputs[0]);
+    const int64_t count = ValuesIn(request.outputs[0]);
     auto launch = [=](const LaunchArgs& args) {
       const T* x = args.in<T>(0);
       Result* y = args.out<Result>(0);

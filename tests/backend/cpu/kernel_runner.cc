@@ -1,5 +1,6 @@
 #include "tests/backend/cpu/kernel_runner.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
@@ -103,6 +104,19 @@ Tensor Random(const Shape& shape, uint32_t seed, float low, float high) {
     ++i;
   }
   return tensor;
+}
+
+Tensor AsBFloat16(const Tensor& x) {
+  Tensor half(DType::kBFloat16, x.shape());
+  std::ranges::transform(x.data<float>(), half.data<BFloat16>().begin(), ToBFloat16);
+  return half;
+}
+
+Tensor AsFloat32(const Tensor& x) {
+  if (x.dtype() == DType::kFloat32) return x;
+  Tensor single(DType::kFloat32, x.shape());
+  std::ranges::transform(x.data<BFloat16>(), single.data<float>().begin(), [](BFloat16 value) { return ToFloat(value); });
+  return single;
 }
 
 void ExpectNear(const Tensor& got, const Tensor& expected, double tolerance) {

@@ -26,6 +26,10 @@ TensorDesc F32(const Shape& shape);
 // Reproducible values, uniform in [low, high).
 Tensor Random(const Shape& shape, uint32_t seed, float low = -1, float high = 1);
 
+// The values of a float32 tensor rounded to bfloat16, and those of a bfloat16 tensor as float32 (a float32 tensor stays as it is).
+Tensor AsBFloat16(const Tensor& x);
+Tensor AsFloat32(const Tensor& x);
+
 // Fails where an element differs by more than tolerance * (1 + |expected|).
 void ExpectNear(const Tensor& got, const Tensor& expected, double tolerance);
 void ExpectEqualBits(const Tensor& a, const Tensor& b);
