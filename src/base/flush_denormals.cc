@@ -1,25 +1,53 @@
 #include "base/flush_denormals.h"
 
+#include <utility>
+
 #ifdef __SSE2__
 #include <immintrin.h>
 #endif
 
+#include "base/check.h"
+
 namespace muster {
+namespace {
 
 #ifdef __SSE2__
+constexpr uint32_t kFlush = 1u << 6 | 1u << 15;  // operands, results
+#else
+constexpr uint32_t kFlush = 0;
+#endif
 
-FlushDenormals::FlushDenormals() : before_(_mm_getcsr()) {
-  constexpr uint32_t kDenormalsAreZero = 1u << 6, kFlushToZero = 1u << 15;  // of operands, of results
-  _mm_setcsr(before_ | kDenormalsAreZero | kFlushToZero);
+thread_local int living = 0;
+thread_local void (*at_end)() = nullptr;
+
+}  // namespace
+
+#ifdef __SSE2__
+uint32_t DenormalMode() { return _mm_getcsr() & kFlush; }
+void SetDenormalMode(uint32_t mode) {
+  if (DenormalMode() != mode) _mm_setcsr((_mm_getcsr() & ~kFlush) | mode);
+}
+#else
+uint32_t DenormalMode() { return 0; }
+void SetDenormalMode(uint32_t) {}
+#endif
+
+FlushDenormals::FlushDenormals() : before_(DenormalMode()) {
+  SetDenormalMode(kFlush);
+  ++living;
 }
 
-FlushDenormals::~FlushDenormals() { _mm_setcsr(before_); }
+FlushDenormals::~FlushDenormals() {
+  SetDenormalMode(before_);
+  --living;
+  if (living == 0 && at_end != nullptr) std::exchange(at_end, nullptr)();
+}
 
-#else
+bool FlushDenormals::IsOnThisThread() { return living > 0; }
 
-FlushDenormals::FlushDenormals() : before_(0) {}
-FlushDenormals::~FlushDenormals() = default;
-
-#endif
+void FlushDenormals::AtEnd(void (*end)()) {
+  MUSTER_CHECK(living > 0 && (at_end == nullptr || at_end == end));
+  at_end = end;
+}
 
 }  // namespace muster

@@ -2,6 +2,8 @@
 
 #include <chrono>
 
+#include "base/flush_denormals.h"
+
 namespace muster {
 namespace {
 
@@ -44,6 +46,7 @@ void Drivers::RunRound(const std::function<void()>& poll) {
 }
 
 void Drivers::Loop(size_t index) {
+  const FlushDenormals flush;  // from here on, so that its OpenMP team is told once and not in every round
   start_(index);
   int64_t seen = 0;
   for (;;) {

@@ -199,6 +199,7 @@ Timeline Executor::RunTraced(int64_t step, const std::vector<Tensor>& feeds) {
 
 void Executor::RunTimed(int64_t step, std::vector<double>* seconds) {
   MUSTER_CHECK(plan_.partitions.size() == 1 && plan_.feeds.empty());
+  const FlushDenormals flush;
   std::vector<BoundStep>& steps = bound_.steps(0);
   seconds->resize(steps.size());
   for (size_t s = 0; s < steps.size(); ++s) {

@@ -125,7 +125,7 @@ CompileRequest SessionImpl::RequestFor(const Wanted& wanted) {
 
 std::unique_ptr<Plan> SessionImpl::CompilePlanLocked(const Wanted& wanted) {
   UpdateTableLocked();
-  const FlushDenormals flush;  // compiling may start OpenMP's threads, which then run the steps
+  const FlushDenormals flush;  // constants are folded by the kernels that would compute them in a step
   return std::make_unique<Plan>(Compile(RequestFor(wanted)));
 }
 

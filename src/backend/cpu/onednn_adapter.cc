@@ -9,6 +9,7 @@
 #include <oneapi/dnnl/dnnl.hpp>
 #include <omp.h>
 
+#include "backend/cpu/parallel.h"
 #include "base/check.h"
 #include "muster/error.h"
 
@@ -233,6 +234,7 @@ void Primitive::Run(std::span<void* const> addresses, void* scratchpad) {
   Impl& impl = *impl_;
   MUSTER_CHECK(addresses.size() + 1 == impl.bound.size());
   UseThreads(impl.threads);
+  cpu::FlushInTeam(impl.threads);
   for (size_t i = 0; i < addresses.size(); ++i) dnnl_memory_set_data_handle(impl.bound[i].memory, addresses[i]);
   dnnl_memory_set_data_handle(impl.bound.back().memory, scratchpad);
   // The C interface: the C++ one builds a hash map per call.

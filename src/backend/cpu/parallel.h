@@ -10,6 +10,11 @@ namespace muster::cpu {
 // Work below this many bytes per thread stays on the calling thread: waking the team costs about as much as moving them.
 inline constexpr int64_t kGrainBytes = 32 * 1024;
 
+// To be called before a parallel region of "threads" members, one of a library's too: if a FlushDenormals lives on this thread, its
+// team flushes denormals as well until that ends, and is then again as this thread is. A team that began before, in the user's own
+// region for one, would not know of it. A look, but for the first region under an outermost FlushDenormals, which costs two more.
+void FlushInTeam(int threads);
+
 // Calls body(begin, end) on the OpenMP team so that the ranges cover [0, n) exactly once. The ranges depend on "threads",
 // n and grain (the least number of items worth a thread) alone. The team always has "threads" members, because libgomp
 // starts new threads when a team changes its size.
@@ -20,6 +25,7 @@ void ParallelFor(int threads, int64_t n, int64_t grain, const Body& body) {
     if (n > 0) body(int64_t{0}, n);
     return;
   }
+  FlushInTeam(threads);
 #pragma omp parallel num_threads(threads)
   {
     const int64_t team = omp_get_num_threads();

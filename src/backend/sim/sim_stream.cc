@@ -3,11 +3,13 @@
 #include <array>
 #include <chrono>
 #include <cstring>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "base/check.h"
 #include "base/clock.h"
+#include "base/flush_denormals.h"
 #include "muster/error.h"
 
 namespace muster {
@@ -101,6 +103,7 @@ void ThreadStream::Abandon(std::exception_ptr error) {
 }
 
 void ThreadStream::Loop() {
+  const FlushDenormals flush;  // kernels run here; the thread that enqueues them flushes on its own account
   for (;;) {
     Work work;
     std::exception_ptr failure;
