@@ -13,17 +13,12 @@
 namespace muster::cli {
 namespace {
 
-// Whether more than this program runs most of the time that it looks, a few milliseconds.
-bool OthersRun() {
-  constexpr int kLooks = 5;
-  int seen = 0;
-  for (int look = 0; look < kLooks; ++look) {
-    if (look > 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    std::string line;
-    std::getline(std::ifstream("/proc/loadavg"), line);
-    seen += RunnableTasks(line) > 1;
-  }
-  return seen > kLooks / 2;
+constexpr const char* kVariable = "GOMP_SPINCOUNT";
+
+std::string ReadLoad() {
+  std::string line;
+  std::getline(std::ifstream("/proc/loadavg"), line);
+  return line;
 }
 
 }  // namespace
@@ -36,9 +31,19 @@ int RunnableTasks(std::string_view loadavg) {
   return tasks;
 }
 
+bool WantsSpinLimit(const std::function<std::string()>& loadavg) {
+  if (std::getenv("OMP_WAIT_POLICY") != nullptr || std::getenv(kVariable) != nullptr) return false;
+  constexpr int kLooks = 5;
+  int busy = 0;
+  for (int look = 0; look < kLooks; ++look) {
+    if (look > 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    busy += RunnableTasks(loadavg()) > 1;
+  }
+  return busy > kLooks / 2;
+}
+
 void LimitSpinning(char** argv) {
-  constexpr const char* kVariable = "GOMP_SPINCOUNT";
-  if (std::getenv("OMP_WAIT_POLICY") != nullptr || std::getenv(kVariable) != nullptr || !OthersRun()) return;
+  if (!WantsSpinLimit(ReadLoad)) return;
   // The file's own path, so that the process keeps its name in lists of processes.
   std::error_code error;
   const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe", error);

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <functional>
+#include <string>
 #include <string_view>
 
 namespace muster::cli {
@@ -14,6 +16,10 @@ namespace muster::cli {
 // few milliseconds, as does looking whether others run. Returns if they do not, if the user set GOMP_SPINCOUNT or
 // OMP_WAIT_POLICY, or if that fails. To be called before any thread.
 void LimitSpinning(char** argv);
+
+// Whether spinning should be limited: the user set neither variable, and more than this program runs most of the times that one
+// looks, over a few milliseconds. "loadavg" gives the text of /proc/loadavg.
+bool WantsSpinLimit(const std::function<std::string()>& loadavg);
 
 // How many tasks of the machine run or wait for a core, from the text of /proc/loadavg; 0 if it does not say.
 int RunnableTasks(std::string_view loadavg);
