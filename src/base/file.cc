@@ -12,6 +12,7 @@
 #include <optional>
 #include <vector>
 
+#include "base/temporary_name.h"
 #include "muster/error.h"
 
 namespace muster {
@@ -75,9 +76,6 @@ std::string FolderOf(const std::string& path) {
   const std::string folder = std::filesystem::path(path).parent_path().string();
   return folder.empty() ? "." : folder;
 }
-
-// Beside the target, so that the rename stays within one file system; the process id keeps writers apart.
-std::string TemporaryName(const std::string& path) { return fmt::format("{}.tmp{}", path, ::getpid()); }
 
 // The file that "path" leads to; a rename over a symbolic link would replace the link. The file need not exist yet.
 std::string BehindLinks(const std::string& path) {

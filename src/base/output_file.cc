@@ -1,12 +1,10 @@
 #include "base/output_file.h"
 
 #include <fcntl.h>
-#include <signal.h>
 #include <sys/file.h>
 #include <unistd.h>
 
 #include <cerrno>
-#include <charconv>
 #include <cstdio>
 #include <filesystem>
 
@@ -14,22 +12,12 @@
 
 #include "base/check.h"
 #include "base/file.h"
+#include "base/temporary_name.h"
 
 namespace muster {
 namespace {
 
 constexpr size_t kBufferBytes = size_t{1} << 20;
-constexpr std::string_view kPendingMark = ".tmp";  // followed by the process id
-
-// The process that a temporary file belongs to; 0: the name is not that of one.
-pid_t OwnerOf(const std::string& name) {
-  const size_t mark = name.rfind(kPendingMark);
-  if (mark == std::string::npos) return 0;
-  const char *begin = name.data() + mark + kPendingMark.size(), *end = name.data() + name.size();
-  pid_t pid = 0;
-  const auto [rest, error] = std::from_chars(begin, end, pid);
-  return error == std::errc() && rest == end ? pid : 0;
-}
 
 int OpenFlags(OutputFile::Mode mode) {
   switch (mode) {
@@ -46,12 +34,10 @@ void TakeAlone(int fd, const std::string& path) {
   if (::ftruncate(fd, 0) != 0) throw FileError("write", path, errno);
 }
 
-bool IsGone(pid_t pid) { return ::kill(pid, 0) != 0 && errno == ESRCH; }
-
 }  // namespace
 
 OutputFile::OutputFile(std::string path, Mode mode) : path_(std::move(path)), opened_(path_) {
-  if (mode == Mode::kPending) opened_ += fmt::format("{}{}", kPendingMark, ::getpid());
+  if (mode == Mode::kPending) opened_ = TemporaryName(path_);
   fd_ = ::open(opened_.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | OpenFlags(mode), 0666);
   if (fd_ < 0 && errno == EEXIST) throw Error(Code::kAlreadyExists, fmt::format("{} already exists", path_));
   if (fd_ < 0) throw FileError("write", path_, errno);
@@ -116,8 +102,7 @@ void RemoveAbandonedFiles(const std::string& folder, std::string_view prefix) {
   std::error_code error;
   for (const auto& entry : std::filesystem::directory_iterator(folder.empty() ? "." : folder, error)) {
     const std::string name = entry.path().filename().string();
-    const pid_t owner = OwnerOf(name);
-    if (name.starts_with(prefix) && owner > 0 && IsGone(owner)) std::filesystem::remove(entry.path(), error);
+    if (name.starts_with(prefix) && IsAbandoned(entry.path())) std::filesystem::remove(entry.path(), error);
   }
 }
 

@@ -48,8 +48,8 @@ class OutputFile {
   int64_t size_ = 0;
 };
 
-// Removes temporary files in a folder that processes which no longer run have left of kPending files whose name begins with
-// "prefix".
+// Removes temporary files in a folder that processes which no longer run have left (IsAbandoned) of kPending files whose name
+// begins with "prefix".
 void RemoveAbandonedFiles(const std::string& folder, std::string_view prefix);
 
 }  // namespace muster

@@ -9,11 +9,11 @@
 #include <fstream>
 #include <functional>
 
-#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "base/file.h"
+#include "base/temporary_name.h"
 #include "data/format/bundle_reader.h"
 #include "data/format/checkpoint_state.h"
 #include "muster/ops/array.h"
@@ -346,7 +346,7 @@ TEST_F(SaverTest, AListWhoseOnlyCheckpointIsMissingIsAFolderToBeginIn) {
 TEST_F(SaverTest, WhateverFailsLeavesNothingOfTheNewCheckpoint) {
   for (const char* file : {"model.ckpt-4.index", "model.ckpt-4.meta", "checkpoint"}) {
     SCOPED_TRACE(file);
-    const fs::path blocked = folder_.path() / fmt::format("{}.tmp{}", file, ::getpid());
+    const fs::path blocked = TemporaryName((folder_.path() / file).string());
     for (const int64_t earlier : {0, 3}) {  // in an empty folder, and behind another checkpoint
       if (earlier > 0 && std::string(file) == "checkpoint") continue;  // see AListThatCannotBeWrittenCostsNoCheckpoint
       Saver saver(&model_.graph);
@@ -369,7 +369,7 @@ TEST_F(SaverTest, AListThatCannotBeWrittenCostsNoCheckpoint) {
     SCOPED_TRACE(max_to_keep);
     Saver saver(&model_.graph, SaverOptions{.max_to_keep = max_to_keep});
     SaveAt(saver, 3);
-    const fs::path blocked = folder_.path() / fmt::format("checkpoint.tmp{}", ::getpid());
+    const fs::path blocked = TemporaryName((folder_.path() / "checkpoint").string());
     fs::create_directory(blocked);
     EXPECT_EQ(ErrorOf([&] { SaveAt(saver, 4); }), "cannot write " + Folder() + "/checkpoint: Is a directory; checkpoint " + Prefix() +
                                                       "-4 is whole, but not in that list: write 'model_checkpoint_path: \"model.ckpt-4\"' into " + Folder() +

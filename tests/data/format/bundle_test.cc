@@ -5,8 +5,11 @@
 #include <signal.h>
 #include <sys/resource.h>
 
+#include <fmt/format.h>
+
 #include "base/file.h"
 #include "base/output_file.h"
+#include "base/temporary_name.h"
 #include "data/format/bundle_messages.h"
 #include "data/format/bundle_reader.h"
 #include "data/format/bundle_writer.h"
@@ -193,11 +196,12 @@ TEST_F(Bundle, AFolderThatIsNotThereIsNamed) {
 }
 
 TEST_F(Bundle, FilesOfProcessesThatAreGoneAreRemoved) {
-  folder_.Write("model.ckpt-3.index.tmp4194304", "");  // above the largest process id
-  folder_.Write(fmt::format("model.ckpt-3.index.tmp{}", getpid()), "");
-  folder_.Write("other.index.tmp4194304", "");
+  constexpr pid_t kNobody = 4194304;  // above the largest process id
+  folder_.Write(TemporaryName("model.ckpt-3.index", kNobody), "");
+  folder_.Write(TemporaryName("model.ckpt-3.index"), "");
+  folder_.Write(TemporaryName("other.index", kNobody), "");
   RemoveAbandonedFiles(folder_.path().string(), "model.ckpt");
-  EXPECT_EQ(Files(), (std::vector<std::string>{fmt::format("model.ckpt-3.index.tmp{}", getpid()), "other.index.tmp4194304"}));
+  EXPECT_EQ(Files(), (std::vector<std::string>{TemporaryName("model.ckpt-3.index"), TemporaryName("other.index", kNobody)}));
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "base/file.h"
+#include "base/temporary_name.h"
 #include "data/format/png.h"
 #include "data/imagenet/image_cache.h"
 #include "data/imagenet/imagenet_dataset.h"
@@ -88,7 +89,8 @@ TEST_F(ImageCacheTest, TheLargestImageIsReadAgain) {
 
 // A process number that no process has: they end at 2^22.
 TEST_F(ImageCacheTest, WhatAKilledRunLeftIsRemoved) {
-  const auto left = folder_.Write("train.images.tmp2000000000", "half a file"), other = folder_.Write("validation.images.tmp2000000000", "another's");
+  constexpr pid_t kNobody = 2000000000;
+  const auto left = folder_.Write(TemporaryName("train.images", kNobody), "half a file"), other = folder_.Write(TemporaryName("validation.images", kNobody), "another's");
   MakeImageCache(*GoldenImages(), path(), {.shorter_side = 4});
   EXPECT_FALSE(std::filesystem::exists(left));
   EXPECT_TRUE(std::filesystem::exists(other));
