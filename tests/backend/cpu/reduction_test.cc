@@ -36,17 +36,25 @@ int64_t Target(const Case& c, int64_t i) {
 
 class Reductions : public testing::TestWithParam<Case> {};
 
+struct PlainLoops {
+  std::vector<double> sum, max, min;
+
+  PlainLoops(const Case& c, const Tensor& x)
+      : sum(static_cast<size_t>(OutShape(c).num_elements())), max(sum.size(), -1e30), min(sum.size(), 1e30) {
+    for (int64_t i = 0; i < c.x.num_elements(); ++i) {
+      const size_t to = static_cast<size_t>(Target(c, i));
+      const double v = static_cast<double>(x.data<float>()[i]);
+      sum[to] += v, max[to] = std::max(max[to], v), min[to] = std::min(min[to], v);
+    }
+  }
+};
+
 TEST_P(Reductions, AgreeWithPlainLoops) {
   const Case& c = GetParam();
   const Tensor x = Random(c.x, 1, -1, 2);
   const Shape out = OutShape(c);
   const size_t n = static_cast<size_t>(out.num_elements());
-  std::vector<double> sum(n), max(n, -1e30), min(n, 1e30);
-  for (int64_t i = 0; i < c.x.num_elements(); ++i) {
-    const size_t to = static_cast<size_t>(Target(c, i));
-    const double v = static_cast<double>(x.data<float>()[i]);
-    sum[to] += v, max[to] = std::max(max[to], v), min[to] = std::min(min[to], v);
-  }
+  const auto [sum, max, min] = PlainLoops(c, x);
   const double count = static_cast<double>(c.x.num_elements()) / static_cast<double>(n);
   const auto check = [&](OpKind kind, const std::vector<double>& expected, double scale) {
     Tensor tensor(DType::kFloat32, out);
@@ -60,6 +68,20 @@ TEST_P(Reductions, AgreeWithPlainLoops) {
   check(OpKind::kMean, sum, 1 / count);
   check(OpKind::kMax, max, 1);
   check(OpKind::kMin, min, 1);
+}
+
+// Only the result is ever rounded: where it is float32 it has a float32 result's digits, where it is bfloat16 that number's nearest.
+TEST_P(Reductions, OfBFloat16AddInFloat32) {
+  const Case& c = GetParam();
+  const Tensor x = AsBFloat16(Random(c.x, 1, -1, 2));
+  const Shape out = OutShape(c);
+  Tensor expected(DType::kFloat32, out);
+  std::ranges::transform(PlainLoops(c, AsFloat32(x)).sum, expected.data<float>().begin(), [](double v) { return static_cast<float>(v); });
+  const ReduceAttrs attrs{c.axes, false};
+  const auto two = RunKernel(OpKind::kSum, attrs, {x}, {F32(out)}), one = RunKernel(OpKind::kSum, attrs, {x}, {F32(out)}, {.threads = 1});
+  ExpectNear(two[0], expected, 1e-5);
+  ExpectEqualBits(two[0], one[0]);
+  ExpectEqualBits(RunKernel(OpKind::kSum, attrs, {x}, {{DType::kBFloat16, out, {}}})[0], AsBFloat16(two[0]));
 }
 
 INSTANTIATE_TEST_SUITE_P(Cases, Reductions,
@@ -101,15 +123,16 @@ TEST(L2Loss, IsHalfTheSumOfSquares) {
   }
 }
 
+// The gradient of float32 biases from bfloat16 activations stays float32.
 TEST(BiasAddGrad, SumsOverAllButTheChannels) {
   for (const Shape& shape : {Shape{8, 14, 14, 20}, Shape{64, 5}, Shape{4, 28, 28, 256}}) {
-    const Tensor dy = Random(shape, 1);
+    const Tensor half = AsBFloat16(Random(shape, 1)), dy = AsFloat32(half);
     const int64_t c = shape[shape.rank() - 1];
     Tensor expected(DType::kFloat32, {c});
     std::vector<double> sums(static_cast<size_t>(c));
     for (size_t i = 0; i < dy.data<float>().size(); ++i) sums[i % sums.size()] += static_cast<double>(dy.data<float>()[i]);
     std::ranges::transform(sums, expected.data<float>().begin(), [](double v) { return static_cast<float>(v); });
-    ExpectNear(RunKernel(OpKind::kBiasAddGrad, BiasAddAttrs{}, {dy}, {F32({c})})[0], expected, 1e-4);
+    for (const Tensor& given : {dy, half}) ExpectNear(RunKernel(OpKind::kBiasAddGrad, BiasAddAttrs{}, {given}, {F32({c})})[0], expected, 1e-4);
   }
 }
 

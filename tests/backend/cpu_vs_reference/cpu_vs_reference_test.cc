@@ -145,6 +145,28 @@ TEST_P(CpuRow, AgreesWithTheReference) {
   EXPECT_GT(tested, 0) << "no case of " << OpName(row.kind) << " has dtype " << DTypeName(row.dtype);
 }
 
+// Batch norm of bfloat16 activations with float32 parameters, as networks in bfloat16 have it: a form of its own, while that of the
+// row's cases, whose parameters are bfloat16 too, is computed in float32.
+class BFloat16BatchNorm : public ::testing::TestWithParam<OpKind> {};
+
+TEST_P(BFloat16BatchNorm, WithFloat32ParametersAgreesWithTheReference) {
+  for (const OpCase& original : Cases().at(GetParam())) {
+    OpCase op = original;
+    const Shape shape = op.inputs[0].shape();
+    if (shape[0] * shape[1] * shape[2] < 16) continue;  // the gradient is then a small rest of large numbers, each rounded
+    for (Tensor& input : op.inputs)
+      if (input.shape().rank() == 4) input = Converted(input, DType::kBFloat16);
+    SCOPED_TRACE(::testing::Message() << Describe(op) << ", case " << &original - Cases().at(GetParam()).data());
+    CheckCase(op);
+    if (HasFailure()) break;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(, BFloat16BatchNorm,
+                         ::testing::Values(OpKind::kFusedBatchNorm, OpKind::kFusedBatchNormGrad, OpKind::k_FusedBatchNormEx,
+                                           OpKind::k_FusedBatchNormGradEx),
+                         [](const auto& info) { return std::string(OpName(info.param)); });
+
 // The oracle has the same freedoms, which these cases exercise as well.
 TEST(ReferenceRow, AnyOutputMayBeUnread) {
   for (const auto& [kind, cases] : Cases())
