@@ -116,6 +116,30 @@ TEST(Buckets, HoldTensorsOfOneType) {
   EXPECT_THAT(Buckets(context, gradients, 1 << 20, 1 << 20).members(), ElementsAre(ElementsAre(0, 2), ElementsAre(1)));
 }
 
+// Each tensor lies on an aligned offset, so a bucket is longer than its tensors together.
+TEST(Buckets, OfHalfPrecisionAreSummedToTheirEnd) {
+  Graph graph;
+  const Scope scope(&graph);
+  std::vector<Output> feeds, buckets;
+  std::vector<Tensor> values;
+  for (const float factor : {1.0f, 10.0f}) {
+    std::vector<Output> tensors;
+    for (const int64_t size : {3, 50, 1}) {
+      feeds.push_back(ops::Placeholder(scope, DType::kFloat32, {size}));
+      tensors.push_back(ops::Cast(scope, feeds.back(), DType::kFloat16));
+      values.emplace_back(DType::kFloat32, Shape{size});
+      for (size_t i = 0; i < values.back().data<float>().size(); ++i) values.back().data<float>()[i] = factor * static_cast<float>(i + 1);
+    }
+    buckets.push_back(ops::Bucket(scope, tensors));
+  }
+  std::vector<Output> fetches;
+  for (Output sum : ops::Unbucket(scope, ops::AddN(scope, buckets), {{3}, {50}, {1}})) fetches.push_back(ops::Cast(scope, sum, DType::kFloat32));
+  Session session(&graph);
+  for (const Tensor& sum : session.Prepare(feeds, fetches)->Run(values))
+    for (size_t i = 0; i < sum.data<float>().size(); ++i)
+      EXPECT_EQ(sum.data<float>()[i], 11 * static_cast<float>(i + 1)) << "element " << i << " of " << sum.shape().ToString();
+}
+
 TEST(Buckets, ChangeNoBit) {
   for (const int towers : {2, 3, 4}) {
     const std::vector<float> expected = Replicas(InBuckets(0), CpuDevices(towers), OnCpus(towers)).Train();
