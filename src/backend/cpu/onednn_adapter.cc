@@ -233,7 +233,7 @@ int64_t Primitive::scratchpad_bytes() const { return impl_->scratchpad_bytes; }
 void Primitive::Run(std::span<void* const> addresses, void* scratchpad) {
   Impl& impl = *impl_;
   MUSTER_CHECK(addresses.size() + 1 == impl.bound.size());
-  UseThreads(impl.threads);
+  const ThreadsScope scope(impl.threads);
   cpu::FlushInTeam(impl.threads);
   for (size_t i = 0; i < addresses.size(); ++i) dnnl_memory_set_data_handle(impl.bound[i].memory, addresses[i]);
   dnnl_memory_set_data_handle(impl.bound.back().memory, scratchpad);

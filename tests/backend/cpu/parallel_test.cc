@@ -1,9 +1,10 @@
-// Denormals in the OpenMP team: regions of the user, of ParallelFor and of oneDNN run on the same threads.
+// The OpenMP team: regions of the user, of ParallelFor and of oneDNN run on the same threads, and the user's find it as it was.
 
 #include "backend/cpu/parallel.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <omp.h>
 
 #include <limits>
 #include <thread>
@@ -14,11 +15,23 @@
 namespace muster::cpu {
 namespace {
 
-#ifdef __SSE2__
-
 using testing::Each;
 
 constexpr int kThreads = 4;
+
+// A product of matrices that oneDNN computes.
+void RunPrimitive() {
+  const Tensor a = Random({64, 64}, 1), b = Random({64, 64}, 2);
+  RunKernel(OpKind::kMatMul, MatMulAttrs{}, {a, b}, {F32({64, 64})}, {.threads = kThreads});
+}
+
+TEST(Team, OfTheUsersOwnRegionsHasTheSizeItHadBeforeAPrimitiveRan) {
+  omp_set_num_threads(kThreads + 3);
+  RunPrimitive();
+  EXPECT_EQ(omp_get_max_threads(), kThreads + 3);
+}
+
+#ifdef __SSE2__
 
 // Half of the smallest normal number; volatile, so that the compiler does not compute it.
 float HalfOfTheSmallest() {
@@ -38,12 +51,6 @@ std::vector<float> InParallelFor() {
   std::vector<float> seen(kThreads, -1);
   ParallelItems(kThreads, kThreads, false, [&](int64_t i) { seen[static_cast<size_t>(i)] = HalfOfTheSmallest(); });
   return seen;
-}
-
-// A product of matrices that oneDNN computes.
-void RunPrimitive() {
-  const Tensor a = Random({64, 64}, 1), b = Random({64, 64}, 2);
-  RunKernel(OpKind::kMatMul, MatMulAttrs{}, {a, b}, {F32({64, 64})}, {.threads = kThreads});
 }
 
 TEST(DenormalsInTheTeam, AreZerosWhileItsThreadFlushesThoughItBeganBefore) {
