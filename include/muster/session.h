@@ -66,7 +66,8 @@ class Runner {
 
 // Compiles parts of a graph into plans, caches them, and keeps the variables. Thread-safe, except that the graph must not
 // change while a call runs. The graph must outlive the session. Calls that compute take numbers too small for the normal form as zeros, as
-// TensorFlow does, on the calling thread and its OpenMP team too, and leave both as they were.
+// TensorFlow does, on the calling thread and its OpenMP team too, and leave both as they were. Signals with handlers should be blocked in threads that compute
+// and taken by another one, as base/interrupt.h does: on CPUs without AVX-512 oneDNN's kernels use the stack pointer for other things.
 class Session {
  public:
   explicit Session(const Graph* graph, SessionOptions options = {});

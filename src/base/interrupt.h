@@ -1,5 +1,7 @@
 #pragma once
 
+#include <memory>
+
 namespace muster {
 
 // Ctrl-C, cooperatively. While an InterruptScope lives, the first SIGINT or SIGTERM only sets a flag that loops poll;
@@ -18,12 +20,20 @@ void ThrowIfInterrupted();
 void RequestInterrupt();
 
 // Installs the handlers; the destructor puts the former ones back and clears the flag. One at a time.
+//
+// The handlers run on a thread of their own: meanwhile the calling thread, and those that it starts, block both signals. oneDNN's
+// matrix products for AVX2 let the stack pointer point into a buffer on the heap, and the frame of a signal that came then would
+// overwrite what lies below.
 class InterruptScope {
  public:
   InterruptScope();
   ~InterruptScope();
   InterruptScope(const InterruptScope&) = delete;
   InterruptScope& operator=(const InterruptScope&) = delete;
+
+ private:
+  class Listener;
+  std::unique_ptr<Listener> listener_;
 };
 
 // The exit code of a program that ended because of Ctrl-C: 128 + SIGINT.

@@ -57,8 +57,15 @@ int RunSelf(const std::vector<std::string>& words, const std::string& errors) {
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
   posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, errors.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+  posix_spawnattr_t attributes;  // this thread blocks Ctrl-C (base/interrupt.h); the child begins without
+  posix_spawnattr_init(&attributes);
+  sigset_t none;
+  sigemptyset(&none);
+  posix_spawnattr_setsigmask(&attributes, &none);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
   pid_t child = 0;
-  const int failure = posix_spawn(&child, all[0].c_str(), &actions, nullptr, argv.data(), environ);
+  const int failure = posix_spawn(&child, all[0].c_str(), &actions, &attributes, argv.data(), environ);
+  posix_spawnattr_destroy(&attributes);
   posix_spawn_file_actions_destroy(&actions);
   if (failure != 0) throw Error(Code::kUnavailable, fmt::format("cannot start a point of the sweep: {}", std::strerror(failure)));
   // Ctrl-C on a terminal reaches both processes; a signal that was sent to this one alone is handed on.

@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <set>
 
 #include <fmt/format.h>
 
 #include "data/format/bundle_reader.h"
+#include "data/format/bundle_writer.h"
 #include "data/format/checkpoint_state.h"
 #include "muster/error.h"
 
@@ -15,6 +17,16 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kIndexEnding = ".index";
+constexpr char kMetaEnding[] = ".meta";
+
+bool IsSamePath(const fs::path& a, const fs::path& b) { return a.lexically_normal() == b.lexically_normal(); }
+
+// The checkpoint that a file of data or of its graph belongs to; "": it is neither.
+std::string CheckpointOfPart(const std::string& path) {
+  if (path.ends_with(kMetaEnding)) return path.substr(0, path.size() - std::string_view(kMetaEnding).size());
+  const size_t mark = path.rfind(".data-");
+  return mark == path.npos || path.find('/', mark) != path.npos ? "" : path.substr(0, mark);
+}
 
 // Oldest first; nothing if the file is missing or damaged.
 std::vector<std::string> StatePaths(const std::string& folder) try {
@@ -48,7 +60,7 @@ std::vector<std::string> CheckpointsIn(const std::string& folder) {
   }
   const std::vector<std::string> listed = StatePaths(folder);
   const auto rank = [&](const std::string& path) {
-    const auto at = std::ranges::find_if(listed, [&](const std::string& p) { return fs::path(p).lexically_normal() == fs::path(path).lexically_normal(); });
+    const auto at = std::ranges::find_if(listed, [&](const std::string& p) { return IsSamePath(p, path); });
     return at == listed.end() ? -1 : at - listed.begin();
   };
   std::ranges::sort(found, std::ranges::greater{}, [&](const std::string& path) { return std::make_tuple(rank(path), StepOfCheckpoint(path), path); });
@@ -73,7 +85,7 @@ IntactCheckpoint NewestIntactCheckpoint(const std::string& folder, const std::st
   IntactCheckpoint found;
   if (!broken.empty()) found.damaged.push_back(broken);
   for (const std::string& path : CheckpointsIn(folder)) {
-    if (fs::path(path).lexically_normal() == fs::path(broken).lexically_normal()) continue;
+    if (IsSamePath(path, broken)) continue;
     const std::optional<Error> wrong = WrongWithCheckpoint(path);
     if (!wrong) {
       found.path = path;
@@ -82,6 +94,24 @@ IntactCheckpoint NewestIntactCheckpoint(const std::string& folder, const std::st
     (IsDamage(*wrong) ? found.damaged : found.unread).push_back(path);
   }
   return found;
+}
+
+void RemoveCheckpoint(const std::string& path) {
+  data::RemoveBundle(path);
+  std::error_code error;
+  fs::remove(path + kMetaEnding, error);
+}
+
+void RemoveRemnants(const std::string& folder, const std::string& name, const std::string& newest) {
+  std::set<std::string> remnants;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(folder, error)) {
+    const std::string path = CheckpointOfPart(entry.path().string());
+    const std::string file = fs::path(path).filename().string();
+    const bool is_ours = file.size() > name.size() + 1 && file.starts_with(name + "-") && file.find_first_not_of("0123456789", name.size() + 1) == file.npos;
+    if (is_ours && !CheckpointExists(path) && !IsSamePath(path, newest)) remnants.insert(path);
+  }
+  for (const std::string& path : remnants) RemoveCheckpoint(path);
 }
 
 bool HasUnlistedCheckpoints(const std::string& folder) {

@@ -35,6 +35,13 @@ struct IntactCheckpoint {
 // "broken", if not empty, counts as damaged and as the newest, wherever it is.
 IntactCheckpoint NewestIntactCheckpoint(const std::string& folder, const std::string& broken);
 
+// Removes a checkpoint's files, the index first: what is left if the process ends meanwhile is none.
+void RemoveCheckpoint(const std::string& path);
+
+// Removes what killed runs left of checkpoints "<name>-<step>" in a folder: data and graphs without an index, which nobody can read.
+// Those of "newest", if not empty, stay: its index was lost in another way.
+void RemoveRemnants(const std::string& folder, const std::string& name, const std::string& newest);
+
 // Whether there are training's checkpoints ("model.ckpt-<global step>"), but no "checkpoint" file, which somebody lost.
 bool HasUnlistedCheckpoints(const std::string& folder);
 

@@ -16,6 +16,7 @@ Checkpointer::Checkpointer(Saver& saver, Session& session, CheckpointOptions opt
 void Checkpointer::Begin(int64_t step) {
   saved_step_ = step;
   saved_at_ = clock_.Seconds();
+  if (options_.every_seconds > 0 && !CheckpointExists(PathOf(step))) Save(step);
 }
 
 void Checkpointer::AfterStep(int64_t step) {
@@ -29,10 +30,13 @@ void Checkpointer::End(int64_t step) {
   saver_.Wait();
 }
 
+std::string Checkpointer::PathOf(int64_t step) const {
+  return fmt::format("{}-{}", (std::filesystem::path(options_.folder) / kCheckpointName).string(), step);
+}
+
 void Checkpointer::Save(int64_t step) {
-  const std::string prefix = (std::filesystem::path(options_.folder) / kCheckpointName).string();
-  saver_.SaveInBackground(session_, prefix, step);
-  newest_ = fmt::format("{}-{}", prefix, step);
+  newest_ = PathOf(step);
+  saver_.SaveInBackground(session_, (std::filesystem::path(options_.folder) / kCheckpointName).string(), step);
   saved_step_ = step;
   saved_at_ = clock_.Seconds();
 }

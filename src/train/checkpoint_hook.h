@@ -13,7 +13,7 @@ namespace muster::train {
 struct CheckpointOptions {
   std::string folder;      // must exist
   int64_t every_steps = 0;  // after steps that this divides
-  double every_seconds = 0;
+  double every_seconds = 0;  // and at the start, as tf.train.Supervisor does
 };
 
 // Decides when a checkpoint is due and writes it beside the training. For one thread. Nothing is owned.
@@ -21,7 +21,8 @@ class Checkpointer {
  public:
   Checkpointer(Saver& saver, Session& session, CheckpointOptions options, const Clock& clock);
 
-  // Training begins with this many steps done, which are in a checkpoint already or are none.
+  // Training begins with this many steps done, which are in a checkpoint already, in the folder or where they were restored from, or
+  // are none.
   void Begin(int64_t step);
   // After a step. Throws what writing an earlier checkpoint threw.
   void AfterStep(int64_t step);
@@ -33,6 +34,8 @@ class Checkpointer {
   const std::string& newest() const { return newest_; }
 
  private:
+  std::string PathOf(int64_t step) const;
+
   Saver& saver_;
   Session& session_;
   const CheckpointOptions options_;

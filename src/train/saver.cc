@@ -101,13 +101,17 @@ class Saver::Impl {
     RemoveAbandonedFiles(folder, name.substr(0, name.rfind('-')));
     RemoveAbandonedFiles(folder, data::kCheckpointStateFile);
     kept_.clear();
+    std::string newest;
     try {
-      for (const std::string& old : data::ReadCheckpointState(folder).all) {
+      const data::CheckpointState state = data::ReadCheckpointState(folder);
+      newest = data::ResolveCheckpoint(folder, state.newest);
+      for (const std::string& old : state.all) {
         const std::string here = (fs::path(folder) / fs::path(old).filename()).string();
         if (IsSameFolder(FolderOf(data::ResolveCheckpoint(folder, old)), folder) && train::CheckpointExists(here)) kept_.push_back(here);
       }
     } catch (const Error&) {  // none, or one that is damaged, which the first save replaces
     }
+    train::RemoveRemnants(folder, name.substr(0, name.rfind('-')), newest);
     folder_ = folder;
   }
 
@@ -118,8 +122,8 @@ class Saver::Impl {
     WriteAllOrNothing(path, snapshot, is_first);
     std::erase_if(kept_, [&](const std::string& old) { return SamePath(old, path); });
     kept_.push_back(path);
-    RemoveSurplus();
     if (!is_first || kept_.size() > 1) List(path);
+    if (RemoveSurplus()) WriteState(kept_);
   }
 
   // What fails leaves nothing behind, unless a checkpoint of that name was there before.
@@ -127,11 +131,12 @@ class Saver::Impl {
     const bool replaces = train::CheckpointExists(path);
     try {
       WriteFiles(path, snapshot, is_first);
-    } catch (...) {
+    } catch (const Error& failure) {
       std::error_code error;
-      if (!replaces) RemoveCheckpoint(path);
+      if (!replaces) train::RemoveCheckpoint(path);
       if (!replaces && is_first) fs::remove(fs::path(*folder_) / data::kCheckpointStateFile, error);
-      throw;
+      if (kept_.empty()) throw;
+      throw Error(failure.code(), fmt::format("{}; the newest checkpoint is {}", failure.what(), kept_.back()));
     }
   }
 
@@ -153,19 +158,15 @@ class Saver::Impl {
     if (options_.write_meta_graph) WriteFileAtomically(path + ".meta", meta_graph_);
   }
 
-  static void RemoveCheckpoint(const std::string& path) {
-    data::RemoveBundle(path);
-    std::error_code error;
-    fs::remove(path + ".meta", error);
-  }
-
-  // Before the "checkpoint" file is written: if the process ends in between, the new checkpoint is the one that nobody lists, and
-  // the next run writes it again. The other way round old ones would pile up.
-  void RemoveSurplus() {
+  // After they were listed with the new one, so that they are found and removed if the process ends in between; whoever reads the list
+  // meanwhile takes the newest. True if there were any.
+  bool RemoveSurplus() {
+    const size_t before = kept_.size();
     while (options_.max_to_keep > 0 && kept_.size() > static_cast<size_t>(options_.max_to_keep)) {
-      RemoveCheckpoint(kept_.front());
+      train::RemoveCheckpoint(kept_.front());
       kept_.erase(kept_.begin());
     }
+    return kept_.size() < before;
   }
 
   // Relative paths, so that the folder may be moved.

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <fstream>
 #include <functional>
+#include <map>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -31,6 +32,7 @@ namespace fs = std::filesystem;
 using data::ErrorOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::UnorderedElementsAreArray;
 
 // A counter and some weights.
 struct Model {
@@ -363,7 +365,7 @@ TEST_F(SaverTest, WhateverFailsLeavesNothingOfTheNewCheckpoint) {
   }
 }
 
-// Whether or not older ones went for the new one.
+// However many are kept: none goes before the list names the new one.
 TEST_F(SaverTest, AListThatCannotBeWrittenCostsNoCheckpoint) {
   for (const int max_to_keep : {1, 5}) {
     SCOPED_TRACE(max_to_keep);
@@ -376,7 +378,7 @@ TEST_F(SaverTest, AListThatCannotBeWrittenCostsNoCheckpoint) {
                                                       "/checkpoint to go on from it");
     fs::remove(blocked);
     EXPECT_FALSE(WrongWithCheckpoint(Prefix() + "-4").has_value());
-    EXPECT_EQ(Saver::LatestCheckpoint(Folder()), Prefix() + (max_to_keep == 1 ? "-4" : "-3"));
+    EXPECT_EQ(Saver::LatestCheckpoint(Folder()), Prefix() + "-3");
     const std::string before = ReadFile(Folder() + "/checkpoint");
     folder_.Write("checkpoint", "model_checkpoint_path: \"model.ckpt-4\"");  // as it says
     EXPECT_EQ(Saver::LatestCheckpoint(Folder()), Prefix() + "-4");
@@ -407,10 +409,35 @@ int TimesMovedTo(const std::string& folder, const std::string& name, const std::
 }
 
 // In a folder's first checkpoint it stands before the checkpoint is there, and must not fail afterwards.
-TEST_F(SaverTest, TheListIsWrittenOnceForEachCheckpoint) {
+TEST_F(SaverTest, TheListIsWrittenOnceForEachCheckpointAndAgainWhenOneGoes) {
+  Saver saver(&model_.graph, {.max_to_keep = 2});
+  const std::map<int64_t, int> expected{{1, 1}, {2, 1}, {3, 2}};
+  for (const auto& [step, times] : expected) EXPECT_EQ(TimesMovedTo(Folder(), "checkpoint", [&] { SaveAt(saver, step); }), times) << step;
+  EXPECT_EQ(data::ReadCheckpointState(Folder()).all, std::vector<std::string>({"model.ckpt-2", "model.ckpt-3"}));
+}
+
+// As a process leaves them that is killed while it writes the newest checkpoint or removes the oldest.
+TEST_F(SaverTest, DataAndGraphsWithoutAnIndexAreRemovedByTheNextRun) {
+  SaveAt(*std::make_unique<Saver>(&model_.graph), 3);
+  for (const char* file : {"model.ckpt-2.data-00000-of-00001", "model.ckpt-2.meta", "model.ckpt-4.data-00000-of-00002"}) folder_.Write(file, "left");
+  const std::vector<std::string> others = {"model.ckpt-x.meta", "model.ckpt.meta", "other-2.meta", "notes"};
+  for (const std::string& file : others) folder_.Write(file, "somebody's");
   Saver saver(&model_.graph);
-  for (const int64_t step : {1, 2}) EXPECT_EQ(TimesMovedTo(Folder(), "checkpoint", [&] { SaveAt(saver, step); }), 1) << step;
-  EXPECT_EQ(Saver::LatestCheckpoint(Folder()), Prefix() + "-2");
+  SaveAt(saver, 5);
+  std::vector<std::string> expected = others;
+  for (const char* step : {"3", "5"})
+    for (const char* ending : {".index", ".data-00000-of-00001", ".meta"}) expected.push_back(std::string("model.ckpt-") + step + ending);
+  expected.push_back("checkpoint");
+  EXPECT_THAT(Files(), UnorderedElementsAreArray(expected));
+}
+
+// Nobody can tell why it is gone; what is left of it stays.
+TEST_F(SaverTest, DataOfTheNewestCheckpointStayWithoutItsIndex) {
+  SaveAt(*std::make_unique<Saver>(&model_.graph), 3);
+  fs::remove(Prefix() + "-3.index");
+  Saver saver(&model_.graph);
+  SaveAt(saver, 5);
+  EXPECT_TRUE(fs::exists(Prefix() + "-3.data-00000-of-00001"));
 }
 
 class CheckpointerTest : public SaverTest {
@@ -435,8 +462,10 @@ class CheckpointerTest : public SaverTest {
 
 TEST_F(CheckpointerTest, TheEndAlwaysHasACheckpoint) { EXPECT_THAT(StepsOf({}), ElementsAre("20")); }
 TEST_F(CheckpointerTest, EveryNSteps) { EXPECT_THAT(StepsOf({.every_steps = 7}), ElementsAre("20", "14", "7")); }
-TEST_F(CheckpointerTest, EveryNSeconds) { EXPECT_THAT(StepsOf({.every_seconds = 6}), ElementsAre("20", "18", "12", "6")); }
-TEST_F(CheckpointerTest, BothReasonsTogether) { EXPECT_THAT(StepsOf({.every_steps = 10, .every_seconds = 8}), ElementsAre("20", "18", "10", "8")); }
+TEST_F(CheckpointerTest, EveryNSecondsAndAtTheStart) { EXPECT_THAT(StepsOf({.every_seconds = 6}), ElementsAre("20", "18", "12", "6", "0")); }
+TEST_F(CheckpointerTest, BothReasonsTogether) {
+  EXPECT_THAT(StepsOf({.every_steps = 10, .every_seconds = 8}), ElementsAre("20", "18", "10", "8", "0"));
+}
 
 }  // namespace
 }  // namespace muster::train
