@@ -7,6 +7,7 @@
 #include "base/file.h"
 #include "base/interrupt.h"
 #include "compile/passes.h"
+#include "muster/graph_export.h"
 
 namespace muster {
 namespace {
@@ -24,8 +25,10 @@ class Dumper {
     ThrowIfInterrupted();
     if (!dir_.empty()) WriteFileAtomically(fmt::format("{}/{:02}_{}.txt", dir_, number_++, pass), graph.ToText());
   }
-  void Text(const char* name, const std::string& text) {
-    if (!dir_.empty()) WriteFileAtomically(fmt::format("{}/{:02}_{}.txt", dir_, number_++, name), text);
+  // What is no pass's result: "text" makes it.
+  template <typename Maker>
+  void Text(const char* name, const Maker& text) {
+    if (!dir_.empty()) WriteFileAtomically(fmt::format("{}/{:02}_{}.txt", dir_, number_++, name), text());
   }
 
  private:
@@ -38,6 +41,7 @@ class Dumper {
 Plan Compile(const CompileRequest& request) {
   Dumper dump(request.dump_passes_dir);
   request.variables->Update(*request.graph);
+  dump.Text("graph", [&] { return GraphToText(*request.graph); });
   CompileGraph graph(*request.graph, request.feeds, request.fetches, request.targets);
   dump("prune", graph);
   PlaceNodes(graph, request);
@@ -83,7 +87,7 @@ Plan Compile(const CompileRequest& request) {
   AssignStreams(plan, request);
   plan.compile_work += graph.work();
   CountSteps(plan);
-  dump.Text("plan", PlanToText(plan));
+  dump.Text("plan", [&] { return PlanToText(plan); });
   return plan;
 }
 

@@ -410,7 +410,7 @@ int TimesMovedTo(const std::string& folder, const std::string& name, const std::
 
 // In a folder's first checkpoint it stands before the checkpoint is there, and must not fail afterwards.
 TEST_F(SaverTest, TheListIsWrittenOnceForEachCheckpointAndAgainWhenOneGoes) {
-  Saver saver(&model_.graph, {.max_to_keep = 2});
+  Saver saver(&model_.graph, SaverOptions{.max_to_keep = 2});
   const std::map<int64_t, int> expected{{1, 1}, {2, 1}, {3, 2}};
   for (const auto& [step, times] : expected) EXPECT_EQ(TimesMovedTo(Folder(), "checkpoint", [&] { SaveAt(saver, step); }), times) << step;
   EXPECT_EQ(data::ReadCheckpointState(Folder()).all, std::vector<std::string>({"model.ckpt-2", "model.ckpt-3"}));
