@@ -353,11 +353,18 @@ std::vector<std::string> ModelStepsRowsWithoutCase() {
   return rows;
 }
 
-std::vector<ModelStepsCase> HalfModelStepsCases() {
+std::vector<ModelStepsCase> HalfModelStepsCases(bool slow) {
+  const std::vector<std::string> quick_cifar = {"trivial", "alexnet", "resnet20", "resnet20_v2", "densenet40_k12"};
+  const std::vector<std::string> quick_imagenet = {"lenet", "googlenet", "resnet50", "inception3"};
   std::vector<ModelStepsCase> cases;
-  for (DType dtype : {DType::kBFloat16, DType::kFloat16})
-    for (const char* model : {"trivial", "alexnet", "resnet20", "resnet20_v2", "densenet40_k12"}) cases.push_back({model, "cifar10", DataFormat::kNHWC, dtype});
-  for (const char* model : {"lenet", "googlenet", "resnet50", "inception3"}) cases.push_back({model, "imagenet", DataFormat::kNHWC, DType::kBFloat16});
+  for (const Model& model : Models()) {
+    if (model.dataset == "mnist") continue;
+    const auto& quick = model.dataset == "cifar10" ? quick_cifar : quick_imagenet;
+    const bool is_quick = model.dataset != "coco" && std::ranges::count(quick, model.name) > 0;
+    if (is_quick != slow) cases.push_back({model.name, model.dataset, DataFormat::kNHWC, DType::kBFloat16});
+  }
+  if (slow) return cases;
+  for (const std::string& model : quick_cifar) cases.push_back({model, "cifar10", DataFormat::kNHWC, DType::kFloat16});
   cases.push_back({"lenet", "imagenet", DataFormat::kNCHW, DType::kFloat16});
   return cases;
 }

@@ -25,8 +25,8 @@ std::vector<ModelStepsCase> ModelStepsCases(bool slow);
 // Rows of the file that no case checks: of models that Muster lacks, and second ones of a model.
 std::vector<std::string> ModelStepsRowsWithoutCase();
 
-// Small networks with and without batch norm in bfloat16 and float16.
-std::vector<ModelStepsCase> HalfModelStepsCases();
+// Every model in bfloat16, in one data format: small networks with and without batch norm, which are in float16 too, or what takes long.
+std::vector<ModelStepsCase> HalfModelStepsCases(bool slow);
 
 // Runs evaluation, training, two updates, and compares everything the row lists.
 void CheckModelSteps(const ModelStepsCase& c);

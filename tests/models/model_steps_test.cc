@@ -25,7 +25,8 @@ std::string NameOf(const ::testing::TestParamInfo<ModelStepsCase>& info) { retur
 INSTANTIATE_TEST_SUITE_P(Models, GoldenModelSteps, ::testing::ValuesIn(testing::ModelStepsCases(false)), NameOf);
 // Against the same float64 values; how far half precision may be from them is in model_steps.cc.
 TEST_P(HalfModelSteps, AreNearTensorFlows) { testing::CheckModelSteps(GetParam()); }
-INSTANTIATE_TEST_SUITE_P(Models, HalfModelSteps, ::testing::ValuesIn(testing::HalfModelStepsCases()), NameOf);
+INSTANTIATE_TEST_SUITE_P(Models, HalfModelSteps, ::testing::ValuesIn(testing::HalfModelStepsCases(false)), NameOf);
+INSTANTIATE_TEST_SUITE_P(HalfModels, SlowModelSteps, ::testing::ValuesIn(testing::HalfModelStepsCases(true)), NameOf);
 INSTANTIATE_TEST_SUITE_P(Models, SlowModelSteps, ::testing::ValuesIn(testing::ModelStepsCases(true)), NameOf);
 
 }  // namespace
