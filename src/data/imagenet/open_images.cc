@@ -4,7 +4,6 @@
 
 #include <fmt/format.h>
 
-#include "data/imagenet/folder_images.h"
 #include "data/imagenet/image_cache.h"
 #include "data/imagenet/record_images.h"
 #include "muster/error.h"
@@ -50,14 +49,15 @@ std::vector<std::string> MissingImageFiles(const fs::path& folder, Subset subset
   return MissingShards(FindShards(folder, SubsetName(subset)));
 }
 
-std::unique_ptr<ImageSource> OpenImages(const fs::path& folder, Subset subset, int num_classes, const std::string& flag) {
+std::unique_ptr<ImageSource> OpenImages(const fs::path& folder, Subset subset, int num_classes, const std::string& flag,
+                                        const FolderFault& fault) {
   CheckIsFolder(folder, flag);
   const char* name = SubsetName(subset);
   const fs::path images = FindClassFolders(folder, subset), train = FindClassFolders(folder, Subset::kTrain);
   switch (FindImageForm(folder, subset)) {
     case ImageForm::kCache: return OpenImageCache(folder / ImageCacheName(name), num_classes);
     case ImageForm::kRecords: return OpenRecordImages(FindShards(folder, name), num_classes);
-    case ImageForm::kFolders: return OpenFolderImages(images, train.empty() ? images : train, num_classes);
+    case ImageForm::kFolders: return OpenFolderImages(images, train.empty() ? images : train, num_classes, fault);
     case ImageForm::kNone: break;
   }
   throw NotFound(fmt::format("flag {}={}: the folder has neither files {}-*-of-* (TFRecord) nor a folder {}/ of class folders", flag,

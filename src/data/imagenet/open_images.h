@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "data/imagenet/folder_images.h"
 #include "data/imagenet/image_source.h"
 #include "data/subset.h"
 
@@ -23,8 +24,8 @@ ImageForm FindImageForm(const std::filesystem::path& folder, Subset subset);
 std::vector<std::string> MissingImageFiles(const std::filesystem::path& folder, Subset subset);
 
 // Opens the images in the form that FindImageForm finds. "flag" is named in messages: "--data_dir". Throws Error: no such folder,
-// nothing in it that is meant, or what the readers throw.
-std::unique_ptr<ImageSource> OpenImages(const std::filesystem::path& folder, Subset subset, int num_classes,
-                                        const std::string& flag);
+// nothing in it that is meant, or what the readers throw. "fault" is told what is wrong with class folders.
+std::unique_ptr<ImageSource> OpenImages(const std::filesystem::path& folder, Subset subset, int num_classes, const std::string& flag,
+                                        const FolderFault& fault = ThrowFault);
 
 }  // namespace muster::data

@@ -154,13 +154,15 @@ VerifiedImages VerifyImages(const fs::path& folder, Subset subset, int num_class
                             const SystemMemory& memory) {
   const ImageForm form = FindImageForm(folder, subset);
   if (form == ImageForm::kRecords) return CheckShards(FindShards(folder, SubsetName(subset)), num_classes, threads, memory);
+  VerifiedImages unopened;
   try {
-    return CheckImages(*OpenImages(folder, subset, num_classes, flag), threads);
+    const FolderFault note = [&](const Error& error, bool /*is_skipped*/) { unopened.Add(error, error.message()); };
+    VerifiedImages opened = CheckImages(*OpenImages(folder, subset, num_classes, flag, note), threads);
+    return Together({std::move(unopened), std::move(opened)});
   } catch (const Error& error) {
     if (form == ImageForm::kNone) throw;
-    VerifiedImages result;
-    result.Add(error, error.message());
-    return result;
+    unopened.Add(error, error.message());
+    return unopened;
   }
 }
 

@@ -1,6 +1,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <sys/stat.h>
+
 #include "base/file.h"
 #include "data/format/coding.h"
 #include "data/format/crc32c.h"
@@ -171,6 +173,26 @@ TEST(FolderImages, AClassThatTrainingLacksIsRefused) {
   folder.Write("val/n02/d.jpeg", "d");
   EXPECT_THAT(OpenError(folder.path(), Subset::kValidation), EndsWith("train has no class of that name"));
   EXPECT_THAT(OpenError(folder.path()), EndsWith("train: no .jpg, .jpeg or .png file in its sub-folders"));
+}
+
+TEST(FolderImages, FoldersAndPipesNamedLikeAnImageAreNone) {
+  const testing::TempFolder folder;
+  fs::create_directories(folder.path() / "train/n01/dir.jpg");
+  ASSERT_EQ(::mkfifo((folder.path() / "train/n01/f.jpg").c_str(), 0600), 0);
+  folder.Write("train/n01/a.jpg", "a");
+  EXPECT_EQ(Open(folder.path())->size(), 1);
+}
+
+// A run must not train on fewer images, or other labels, without a word.
+TEST(FolderImages, LinksToNothingAreRefused) {
+  const testing::TempFolder folder;
+  fs::create_directories(folder.path() / "train/n01");
+  folder.Write("train/n01/a.jpg", "a");
+  fs::create_symlink("nothing", folder.path() / "train/n01/dang.jpg");
+  EXPECT_THAT(OpenError(folder.path()), EndsWith("train/n01/dang.jpg: the link leads to nothing"));
+  fs::remove(folder.path() / "train/n01/dang.jpg");
+  fs::create_symlink("nothing", folder.path() / "train/n02");
+  EXPECT_THAT(OpenError(folder.path()), EndsWith("train/n02: the link leads to nothing"));
 }
 
 TEST(OpenImages, SaysWhatItLookedFor) {
