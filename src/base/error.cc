@@ -1,5 +1,7 @@
 #include "muster/error.h"
 
+#include "base/printable.h"
+
 namespace muster {
 
 const char* CodeName(Code code) {
@@ -25,24 +27,6 @@ const char* CodeName(Code code) {
 }
 
 namespace {
-
-// Names out of files may hold anything: a line break would make two lines of one, an escape sequence command the terminal.
-std::string Printable(const std::string& text) {
-  std::string printable;
-  printable.reserve(text.size());
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (c == '\n') {
-      printable += "\\n";
-    } else if (byte < 0x20 || byte == 0x7f) {
-      constexpr char kDigits[] = "0123456789abcdef";
-      printable += {'\\', 'x', kDigits[byte >> 4], kDigits[byte & 15]};
-    } else {
-      printable += c;
-    }
-  }
-  return printable;
-}
 
 std::string WithContext(const std::string& message, const std::string& context) {
   return Printable(context.empty() ? message : message + " (at " + context + ")");

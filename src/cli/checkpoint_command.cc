@@ -6,6 +6,7 @@
 
 #include "base/flags.h"
 #include "base/flags_help.h"
+#include "base/printable.h"
 #include "base/standard_output.h"
 #include "cli/checkpoint_compare.h"
 #include "cli/commands.h"
@@ -45,8 +46,8 @@ int List(const std::string& given, bool as_json) {
   const BundleReader bundle(path);
   size_t width = 4;
   int64_t bytes = 0;
-  for (const BundleEntry& entry : bundle.entries()) width = std::max(width, entry.name.size());
-  std::string text = fmt::format("{}: {} tensors, {} data file{}\n", path, bundle.entries().size(), bundle.num_shards(), bundle.num_shards() == 1 ? "" : "s");
+  for (const BundleEntry& entry : bundle.entries()) width = std::max(width, Printable(entry.name).size());
+  std::string text = fmt::format("{}: {} tensors, {} data file{}\n", Printable(path), bundle.entries().size(), bundle.num_shards(), bundle.num_shards() == 1 ? "" : "s");
   json tensors = json::array();
   for (const BundleEntry& entry : bundle.entries()) {
     const std::optional<size_t> element = data::ElementBytes(entry.data_type);
@@ -56,7 +57,7 @@ int List(const std::string& given, bool as_json) {
     if (__builtin_add_overflow(bytes, size, &bytes))
       throw DataLoss(fmt::format("{}: up to tensor {} its tensors have more than {} bytes, which cannot be", data::IndexPath(path), entry.name,
                                  std::numeric_limits<int64_t>::max()));
-    text += fmt::format("{:<{}}  {:<8}  {:<16}  {:>10}{}\n", entry.name, width, type, entry.shape.ToString(), size, slices);
+    text += fmt::format("{:<{}}  {:<8}  {:<16}  {:>10}{}\n", Printable(entry.name), width, type, entry.shape.ToString(), size, slices);
     const auto dims = entry.shape.dims();
     tensors.push_back({{"name", entry.name}, {"dtype", type}, {"shape", std::vector<int64_t>(dims.begin(), dims.end())}, {"bytes", size}, {"slices", entry.slices.size()}});
   }
@@ -72,15 +73,16 @@ int Verify(const std::string& given, bool as_json) {
     const std::optional<Error> wrong = train::WrongWithCheckpoint(path);
     all_right = all_right && !wrong;
     results.push_back({{"checkpoint", path}, {"intact", !wrong}, {"error", wrong ? json(wrong->what()) : json(nullptr)}});
-    if (!as_json) WriteStandardOutput(wrong ? fmt::format("BROKEN  {}\n", wrong->what()) : fmt::format("intact  {}\n", path));
+    if (!as_json) WriteStandardOutput(wrong ? fmt::format("BROKEN  {}\n", wrong->what()) : fmt::format("intact  {}\n", Printable(path)));
   }
   if (as_json) WriteStandardOutput(results.dump(2, ' ', false, json::error_handler_t::replace) + "\n");
   return all_right ? kSuccess : kFailure;
 }
 
 std::string LineOf(const TensorDifference& difference) {
-  if (!difference.what.empty()) return fmt::format("{}: {}\n", difference.name, difference.what);
-  return fmt::format("{}: {} of {} elements differ, by {:.3g} at most\n", difference.name, difference.elements, difference.of, difference.largest);
+  const std::string name = Printable(difference.name);
+  if (!difference.what.empty()) return fmt::format("{}: {}\n", name, difference.what);
+  return fmt::format("{}: {} of {} elements differ, by {:.3g} at most\n", name, difference.elements, difference.of, difference.largest);
 }
 
 int Compare(const std::string& a, const std::string& b, double tolerance, bool as_json) {
@@ -94,7 +96,7 @@ int Compare(const std::string& a, const std::string& b, double tolerance, bool a
     WriteStandardOutput(json{{"a", path_a}, {"b", path_b}, {"tensors_in_both", comparison.tensors}, {"differences", differences}}.dump(2, ' ', false, json::error_handler_t::replace) + "\n");
     return equal ? kSuccess : kFailure;
   }
-  std::string text = fmt::format("A: {}\nB: {}\n", path_a, path_b);
+  std::string text = fmt::format("A: {}\nB: {}\n", Printable(path_a), Printable(path_b));
   for (const TensorDifference& difference : comparison.differences) text += LineOf(difference);
   text += fmt::format("{} tensors in both; {}\n", comparison.tensors, equal ? "no differences" : fmt::format("{} differences", comparison.differences.size()));
   WriteStandardOutput(text);

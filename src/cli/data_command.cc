@@ -8,6 +8,7 @@
 #include "base/flags.h"
 #include "base/flags_help.h"
 #include "base/interrupt.h"
+#include "base/printable.h"
 #include "base/standard_output.h"
 #include "cli/commands.h"
 #include "cli/dispatch.h"
@@ -103,9 +104,9 @@ std::string Count(int64_t count, const char* what) { return fmt::format("{} {}{}
 // A line for each thing that was found, and one that counts them.
 std::string VerifiedText(Subset subset, const data::VerifiedImages& found) {
   std::string text;
-  for (const std::string& line : found.broken) text += fmt::format("BROKEN  {}\n", line);
-  for (const std::string& line : found.unread) text += fmt::format("UNREAD  {}\n", line);
-  for (const std::string& line : found.odd) text += fmt::format("odd     {}\n", line);
+  for (const std::string& line : found.broken) text += fmt::format("BROKEN  {}\n", Printable(line));
+  for (const std::string& line : found.unread) text += fmt::format("UNREAD  {}\n", Printable(line));
+  for (const std::string& line : found.odd) text += fmt::format("odd     {}\n", Printable(line));
   const std::string unread = found.unread.empty() ? "" : fmt::format(", {} unread", found.unread.size());
   return text + fmt::format("{}: {} can be used, {} broken, {} odd{}\n", data::SubsetName(subset), Count(found.whole, "image"), found.broken.size(),
                             found.odd.size(), unread);
@@ -146,8 +147,8 @@ int MakeCache(const FlagValues& values) {
     const std::vector<std::string> missing = data::MissingImageFiles(folder, subset);
     parts.push_back({{"subset", data::SubsetName(subset)}, {"file", path}, {"images", facts.images}, {"bytes", facts.bytes}, {"missing", missing}});
     if (values.GetBool("json")) continue;
-    for (const std::string& line : missing) WriteStandardOutput(line + "; the images of the others are in the cache\n");
-    WriteStandardOutput(fmt::format("{}: {}, {:.1f} MiB\n", path, Count(facts.images, "image"), static_cast<double>(facts.bytes) / (1 << 20)));
+    for (const std::string& line : missing) WriteStandardOutput(Printable(line) + "; the images of the others are in the cache\n");
+    WriteStandardOutput(fmt::format("{}: {}, {:.1f} MiB\n", Printable(path), Count(facts.images, "image"), static_cast<double>(facts.bytes) / (1 << 20)));
   }
   if (values.GetBool("json")) WriteJson(parts, wanted.left_out);
   return kSuccess;

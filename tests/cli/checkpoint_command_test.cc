@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <fstream>
 
 #include <fmt/format.h>
@@ -89,6 +90,25 @@ TEST_F(CheckpointCommandTest, VerifiesAllOfAFolderAndNamesWhatIsBroken) {
   EXPECT_EQ(output.exit_code, kFailure);
   EXPECT_THAT(output.out, HasSubstr("intact  " + good + "\n"));
   EXPECT_THAT(output.out, HasSubstr("BROKEN  " + bad + ".data-00000-of-00001: tensor w at byte 0: the checksum of its 8 bytes is wrong\n"));
+}
+
+// A damaged file's tensor name, or a file's own name, must not command the terminal. JSON escapes, and keeps the names.
+TEST_F(CheckpointCommandTest, NamesWithControlCharactersStayOnOneLine) {
+  const std::string prefix = (folder_.path() / "m\n\x1b[2J-1").string(), shown = (folder_.path() / "m\\n\\x1b[2J-1").string();
+  data::BundleWriter writer(prefix);
+  writer.Add("w\nx\x1b", Tensor::Scalar<int64_t>(3));
+  writer.Finish();
+  const std::string listed = Checkpoint({"list", prefix}).out, other = Write("other", {1});
+  EXPECT_THAT(listed, ::testing::StartsWith(shown + ": 1 tensors, 1 data file\nw\\nx\\x1b  int64 "));
+  EXPECT_EQ(std::count(listed.begin(), listed.end(), '\n'), 3);
+  EXPECT_EQ(Checkpoint({"verify", prefix}).out, "intact  " + shown + "\n");
+  const std::string compared = Checkpoint({"compare", prefix, other}).out;
+  EXPECT_THAT(compared, HasSubstr("A: " + shown + "\nB: " + other + "\n"));
+  EXPECT_THAT(compared, HasSubstr("\nw\\nx\\x1b: only in A\n"));
+  const auto json = nlohmann::json::parse(Checkpoint({"list", prefix, "--json"}).out);
+  EXPECT_EQ(json["checkpoint"], prefix);
+  EXPECT_EQ(json["tensors"][0]["name"], "w\nx\x1b");
+  EXPECT_EQ(nlohmann::json::parse(Checkpoint({"verify", prefix, "--json"}).out)[0]["checkpoint"], prefix);
 }
 
 // Which nothing needs for reading: 48 bytes of footer end the file, in front of them is the index block.

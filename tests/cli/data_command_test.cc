@@ -129,6 +129,25 @@ TEST_F(DataCommandTest, VerifyNamesImageFilesThatAreNone) {
   EXPECT_THAT(output_, HasSubstr("train: 0 images can be used, 2 broken, 0 odd\n"));
 }
 
+// In text; JSON has an escape of its own, so that it can keep the name as it is.
+TEST_F(DataCommandTest, ALineStaysOneWhateverTheFileIsCalled) {
+  const std::string name = "train/n01/a\nBROKEN\x1b[2J.jpg";
+  std::filesystem::create_directories(folder_.path() / "train/n01");
+  folder_.Write(name, "");
+  EXPECT_EQ(Run({"verify", Flag()}), 1);
+  EXPECT_THAT(output_, HasSubstr("BROKEN  " + folder_.path().string() + "/train/n01/a\\nBROKEN\\x1b[2J.jpg: the image has no bytes\n"));
+  EXPECT_EQ(output_.find('\x1b'), std::string::npos);
+  EXPECT_EQ(Verified()[0]["broken"][0], (folder_.path() / name).string() + ": the image has no bytes");
+}
+
+// Nobody can read /proc/self/mem from its beginning. The reason has the name already.
+TEST_F(DataCommandTest, ANameWithALineBreakIsSaidOnce) {
+  std::filesystem::create_directories(folder_.path() / "train/n01");
+  std::filesystem::create_symlink("/proc/self/mem", folder_.path() / "train/n01/a\nb.jpg");
+  EXPECT_EQ(Run({"verify", Flag(), "--subset=train"}), 1);
+  EXPECT_THAT(output_, HasSubstr("BROKEN  cannot read " + folder_.path().string() + "/train/n01/a\\nb.jpg: Input/output error\n"));
+}
+
 TEST_F(DataCommandTest, VerifyNamesEveryBrokenImageOfCifar10) {
   std::string bytes = ReadFile((testing::GoldenDir() / "cifar10/cifar-10-batches-bin/data_batch_1.bin").string());
   bytes[0] = 10;

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/input_file.h"
+#include "base/printable.h"
 #include "data/format/record_reader.h"
 #include "data/format/record_scan.h"
 #include "data/image/decode.h"
@@ -108,7 +109,7 @@ VerifiedImages CheckImage(const ImageSource& images, int64_t index) {
   try {
     Check(images.Get(index), where, &result);
   } catch (const Error& error) {
-    const bool is_named = error.message().find(where) != std::string::npos;
+    const bool is_named = error.message().find(Printable(where)) != std::string::npos;
     result.Add(error, is_named ? error.message() : fmt::format("{}: {}", where, error.message()));
   }
   return result;
