@@ -61,6 +61,7 @@ class ImageCache : public ImageSource {
   int64_t size() const override { return static_cast<int64_t>(trailer_.count); }
 
   EncodedImage Get(int64_t index) const override {
+    if (!file_.is_whole()) Refuse(Where(index), "the file has become shorter since it was opened");
     const IndexEntry entry = EntryAt(index);
     const size_t pixels = size_t{entry.height} * entry.width * 3;
     const std::string_view all = file_.bytes().substr(entry.offset, pixels + entry.boxes * sizeof(Box));
@@ -74,7 +75,9 @@ class ImageCache : public ImageSource {
     return image;
   }
 
+  // The byte is in the index at the file's end, which a file that became shorter lacks.
   std::string Where(int64_t index) const override {
+    if (!file_.is_whole()) return fmt::format("{}: image {}", file_.path(), index);
     return fmt::format("{}: image {} at byte {}", file_.path(), index, EntryAt(index).offset);
   }
 

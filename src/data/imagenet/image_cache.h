@@ -45,7 +45,7 @@ class ImageCacheWriter {
 };
 
 // Opens it: images come as pixels, not as files. Labels are to be below "num_classes". Throws Error naming the file and what is
-// wrong; an image whose bytes are damaged is found when it is read.
+// wrong; an image whose bytes are damaged, and a file that has become shorter, is found when an image is read.
 std::unique_ptr<ImageSource> OpenImageCache(const std::filesystem::path& path, int num_classes);
 
 }  // namespace muster::data

@@ -1,5 +1,6 @@
 #include "data/imagenet/kept_images.h"
 
+#include <string>
 #include <utility>
 
 #include "base/mutex.h"
@@ -20,6 +21,7 @@ class KeptImages : public ImageSource {
       if (kept_[at] != nullptr) return *kept_[at];
     }
     auto image = std::make_unique<const EncodedImage>(images_->Get(index));  // not under the lock: others may read meanwhile
+    if (image->is_raw()) return *image;  // the system keeps mapped pixels; the source sees when their file becomes shorter
     MutexLock lock(mutex_);
     if (kept_[at] == nullptr) kept_[at] = std::move(image);
     return *kept_[at];
@@ -33,7 +35,7 @@ class KeptImages : public ImageSource {
 
 class FirstImage : public ImageSource {
  public:
-  explicit FirstImage(std::unique_ptr<ImageSource> images) : images_(std::move(images)), first_(images_->Get(0)) {}
+  explicit FirstImage(std::unique_ptr<ImageSource> images) : images_(std::move(images)), first_(images_->Get(0)), pixels_(first_.mapped) { first_.mapped = pixels_; }
   int64_t size() const override { return images_->size(); }
   EncodedImage Get(int64_t /*index*/) const override { return first_; }
   std::string Where(int64_t /*index*/) const override { return images_->Where(0); }
@@ -41,6 +43,7 @@ class FirstImage : public ImageSource {
  private:
   std::unique_ptr<ImageSource> images_;
   EncodedImage first_;
+  std::string pixels_;  // of its own, if it is raw: the source's would be lost if its file became shorter
 };
 
 }  // namespace

@@ -6,7 +6,8 @@
 
 namespace muster::data {
 
-// Keeps each image, as it is stored, in memory once it was read (--datasets_use_caching).
+// Keeps each image, as it is stored, in memory once it was read (--datasets_use_caching). Decoded images are left to the system, which keeps
+// what is mapped.
 std::unique_ptr<ImageSource> KeepImages(std::unique_ptr<ImageSource> images);
 
 // Reads the first image and gives it for every number (--datasets_repeat_cached_sample): no file is read in a step. Throws

@@ -106,6 +106,32 @@ TEST_F(ImageCacheTest, EveryCutIsFound) {
   }
 }
 
+// Mapped bytes that are gone would end the process without a word. Of the images, the index and its end each is cut away.
+TEST_F(ImageCacheTest, AFileThatBecomesShorterWhileItIsReadIsNamed) {
+  MakeImageCache(*GoldenImages(), path(), {});
+  const auto size = std::filesystem::file_size(path());
+  for (const uintmax_t left : {uintmax_t{0}, uintmax_t{100}, size - 12 * 32 - 32, size - 1}) {
+    MakeImageCache(*GoldenImages(), path(), {});
+    const auto images = Open(), kept = KeepImages(Open()), first = RepeatFirstImage(Open());
+    const std::string bytes(images->Get(0).mapped);
+    EXPECT_EQ(kept->Get(0).mapped, bytes);
+    std::filesystem::resize_file(path(), left);
+    for (const ImageSource* source : {images.get(), kept.get()})
+      for (const int64_t i : {0, 11})
+        EXPECT_EQ(ErrorOf([&] { source->Get(i); }), path() + ": image " + std::to_string(i) + ": the file has become shorter since it was opened");
+    EXPECT_EQ(first->Get(5).mapped, bytes);
+  }
+}
+
+// As when a new cache is made while a run reads the old one.
+TEST_F(ImageCacheTest, AFileThatIsReplacedIsReadOn) {
+  MakeImageCache(*GoldenImages(), path(), {});
+  const auto images = Open();
+  const std::string bytes(images->Get(11).mapped);
+  MakeImageCache(*GoldenImages(), path(), {.shorter_side = 4});
+  EXPECT_EQ(images->Get(11).mapped, bytes);
+}
+
 TEST_F(ImageCacheTest, EveryFlippedBitOfWhatIsUsedIsFound) {
   MakeImageCache(*GoldenImages(), path(), {.shorter_side = 4});
   const std::string bytes = ReadFile(path());
