@@ -63,17 +63,21 @@ int64_t RoundUpWarmup(int64_t warmup_batches, int64_t batch_group_size) {
   return groups * batch_group_size + 1;
 }
 
+std::string DatasetNamedBy(const std::string& folder) {
+  for (const char* name : {"imagenet", "cifar10", "librispeech", "coco"})
+    if (folder.find(name) != std::string::npos) return name;
+  return "";
+}
+
 namespace {
 
 std::string DatasetName(const BenchParams& params) {
   if (params.data_name && !params.data_name->empty()) return *params.data_name;
   const std::string folder = params.data_dir.value_or("");
   if (folder.empty()) return "imagenet";
-  for (const char* name : {"imagenet", "cifar10", "librispeech", "coco"}) {
-    if (folder.find(name) != std::string::npos) return name;
-  }
-  throw InvalidArgument(
-      fmt::format("the name of folder --data_dir={} holds no data set's name: add --data_name", folder));
+  const std::string name = DatasetNamedBy(folder);
+  if (name.empty()) throw InvalidArgument(fmt::format("the name of folder --data_dir={} holds no data set's name: add --data_name", folder));
+  return name;
 }
 
 // The flags of training count where those of evaluations are not given.

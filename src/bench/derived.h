@@ -43,6 +43,9 @@ struct Derived {
 // Throws InvalidArgument or Unimplemented for an unknown data set or model.
 Derived Derive(const BenchParams& params);
 
+// The data set whose name a folder's path contains, as tf_cnn_benchmarks looks for it; empty: none.
+std::string DatasetNamedBy(const std::string& folder);
+
 // Number of steps and the epochs they amount to: num_batches, or num_epochs rounded up to whole steps, or 100 steps.
 // "images_per_step" counts all workers. Throws when both are given.
 struct Amount {

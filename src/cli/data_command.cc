@@ -10,6 +10,7 @@
 #include "base/interrupt.h"
 #include "base/printable.h"
 #include "base/standard_output.h"
+#include "bench/derived.h"
 #include "cli/commands.h"
 #include "cli/dispatch.h"
 #include "data/cifar/cifar10.h"
@@ -38,8 +39,7 @@ FlagTable DataFlags() {
       {.name = "data_dir", .type = FlagType::kString, .help = "folder of the data set", .important = true},
       {.name = "data_name",
        .type = FlagType::kEnum,
-       .default_value = std::string("imagenet"),
-       .help = "which data set it is",
+       .help = "which data set it is; unset: cifar10 if the folder's name contains that and not imagenet, else imagenet",
        .enum_values = {"imagenet", "cifar10"},
        .important = true},
       {.name = "subset",
@@ -67,9 +67,15 @@ std::string Folder(const FlagValues& values, const char* flag) {
   return folder;
 }
 
+// Without the flag what muster bench would take; imagenet for a folder whose name says nothing, at which muster bench stops.
+std::string DataName(const FlagValues& values) {
+  if (const auto given = values.FindString("data_name")) return *given;
+  return bench::DatasetNamedBy(values.GetString("data_dir")) == "cifar10" ? "cifar10" : "imagenet";
+}
+
 bool IsThere(Subset subset, const FlagValues& values) {
   const std::string folder = values.GetString("data_dir");
-  if (values.GetString("data_name") == "cifar10") return data::HasCifar10(folder, subset);
+  if (DataName(values) == "cifar10") return data::HasCifar10(folder, subset);
   return data::FindImageForm(folder, subset) != data::ImageForm::kNone;
 }
 
@@ -113,7 +119,7 @@ std::string VerifiedText(Subset subset, const data::VerifiedImages& found) {
 }
 
 int Verify(const FlagValues& values) {
-  const std::string folder = Folder(values, "data_dir"), name = values.GetString("data_name");
+  const std::string folder = Folder(values, "data_dir"), name = DataName(values);
   const bool as_json = values.GetBool("json");
   json parts = json::array();
   size_t failed = 0;
@@ -133,7 +139,11 @@ int Verify(const FlagValues& values) {
 
 int MakeCache(const FlagValues& values) {
   const std::string folder = Folder(values, "data_dir"), out = Folder(values, "cache_dir");
-  if (values.GetString("data_name") != "imagenet") throw InvalidArgument("flag --data_name=cifar10: is not compressed, so there is nothing to cache");
+  if (DataName(values) != "imagenet") {
+    if (values.is_set("data_name")) throw InvalidArgument("flag --data_name=cifar10: is not compressed, so there is nothing to cache");
+    throw InvalidArgument(fmt::format("flag --data_dir={}: cifar10, as its name says, is not compressed, so there is nothing to cache; if it is "
+                                      "imagenet, add --data_name=imagenet", folder));
+  }
   std::error_code ignored;
   if (fs::equivalent(folder, out, ignored)) throw InvalidArgument("flag --cache_dir: must not be the folder of --data_dir");
   json parts = json::array();

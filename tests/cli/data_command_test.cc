@@ -163,6 +163,23 @@ TEST_F(DataCommandTest, VerifyNamesEveryBrokenImageOfCifar10) {
   EXPECT_THAT(output_, HasSubstr("train: 1 image can be used, 5 broken"));
 }
 
+// As in muster bench, where the first of imagenet and cifar10 that the path contains counts.
+TEST_F(DataCommandTest, TheFoldersNameSaysWhichDataSetItIs) {
+  const std::string cifar10 = ReadFile((testing::GoldenDir() / "cifar10/cifar-10-batches-bin/test_batch.bin").string());
+  for (const char* name : {"cifar10_x", "imagenet/cifar10"}) std::filesystem::create_directories(folder_.path() / name);
+  folder_.Write("cifar10_x/test_batch.bin", cifar10);
+  folder_.Write("cifar10_x/train-00000-of-00001", GoldenRecordFile());
+  folder_.Write("imagenet/cifar10/train-00000-of-00001", GoldenRecordFile());
+  EXPECT_EQ(Run({"verify", Flag() + "/cifar10_x"}), 0);
+  EXPECT_EQ(output_, "train: not in the folder, left out\nvalidation: 3 images can be used, 0 broken, 0 odd\n");
+  EXPECT_EQ(Run({"verify", Flag() + "/cifar10_x", "--data_name=imagenet"}), 0);
+  EXPECT_EQ(output_, "validation: not in the folder, left out\ntrain: 12 images can be used, 0 broken, 0 odd\n");
+  EXPECT_EQ(Run({"verify", Flag() + "/imagenet/cifar10"}), 0);
+  EXPECT_EQ(output_, "validation: not in the folder, left out\ntrain: 12 images can be used, 0 broken, 0 odd\n");
+  EXPECT_EQ(Run({"cache", Flag() + "/cifar10_x", "--cache_dir=" + folder_.path().string()}), -1);
+  EXPECT_THAT(error_, EndsWith("if it is imagenet, add --data_name=imagenet"));
+}
+
 TEST_F(DataCommandTest, AFileOfCifar10ThatCannotBeReadIsBrokenAndTheOthersStillVerified) {
   const std::string bytes = ReadFile((testing::GoldenDir() / "cifar10/cifar-10-batches-bin/data_batch_1.bin").string());
   for (const int number : {1, 3, 5}) folder_.Write("data_batch_" + std::to_string(number) + ".bin", bytes);
