@@ -35,7 +35,9 @@ class KeptImages : public ImageSource {
 
 class FirstImage : public ImageSource {
  public:
-  explicit FirstImage(std::unique_ptr<ImageSource> images) : images_(std::move(images)), first_(images_->Get(0)), pixels_(first_.mapped) { first_.mapped = pixels_; }
+  explicit FirstImage(std::unique_ptr<ImageSource> images) : images_(std::move(images)), first_(images_->Get(0)), pixels_(first_.mapped) {
+    first_.mapped = pixels_;
+  }
   int64_t size() const override { return images_->size(); }
   EncodedImage Get(int64_t /*index*/) const override { return first_; }
   std::string Where(int64_t /*index*/) const override { return images_->Where(0); }

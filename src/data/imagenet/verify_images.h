@@ -24,8 +24,9 @@ struct VerifiedImages {
 
 // Reads and decodes every image of a part of a data set, in the form in which OpenImages would read it, on several threads (0: one
 // per core), past damage too. The lines are in the order of files and records; files that cannot be read at all, folders without
-// an image and record files that are missing are lines too; so is, in front of the images' lines, each class folder or image that cannot be read. The records of packed files that are in memory at a time share half of
-// what is free in "memory". Throws Error if nothing of that part is there, and Error{Cancelled} after Ctrl-C.
+// an image and record files that are missing are lines too; so is each class folder or image file that cannot be opened, in front of
+// those of the images. The records of packed files that are in memory at a time share half of what is free in "memory". Throws Error
+// if nothing of that part is there, and Error{Cancelled} after Ctrl-C.
 VerifiedImages VerifyImages(const std::filesystem::path& folder, Subset subset, int num_classes, const std::string& flag, int threads,
                             const SystemMemory& memory = ReadSystemMemory());
 

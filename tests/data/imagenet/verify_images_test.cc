@@ -100,7 +100,8 @@ TEST_F(VerifyFolders, AFolderThatCannotBeReadHidesNoBrokenImage) {
 TEST_F(VerifyFolders, MoreClassesThanExpectedHideNoBrokenImage) {
   folder_.Write("train/n02/i1.jpg", "");
   const VerifiedImages found = VerifyImages(folder_.path(), Subset::kTrain, 2, "--data_dir", 1);
-  EXPECT_EQ(found.broken, (Lines{Path("train") + ": 2 sub-folders; at most 1 (one per class) were expected", Path("train/n02/i1.jpg") + ": the image has no bytes"}));
+  EXPECT_EQ(found.broken, (Lines{Path("train") + ": 2 sub-folders; at most 1 (one per class) were expected",
+                                 Path("train/n02/i1.jpg") + ": the image has no bytes"}));
 }
 
 TEST_F(VerifyFolders, WhatHasTheNameOfAnImageAndIsNoFileIsBroken) {
