@@ -14,6 +14,7 @@
 #include "data/format/bundle_writer.h"
 #include "data/format/checkpoint_state.h"
 #include "data/format/meta_graph.h"
+#include "graph/graphdef_saver.h"
 #include "muster/error.h"
 #include "muster/graph_export.h"
 #include "train/checkpoint_folder.h"
@@ -39,6 +40,29 @@ bool IsSameFolder(const std::string& a, const std::string& b) {
   return fs::equivalent(a.empty() ? "." : a, b.empty() ? "." : b, error) && !error;
 }
 
+// What TensorFlow's import_meta_graph needs to go on with the graph and the checkpoint. A variable without a first value has no place
+// in its collections.
+std::string MetaGraphOf(const Graph& graph, const std::vector<SavedVariable>& variables, const SaverOptions& options) {
+  std::vector<std::pair<Output, std::string>> saved;
+  std::set<NodeId> is_saved;
+  for (const SavedVariable& variable : variables) {
+    saved.emplace_back(variable.ref, variable.name);
+    is_saved.insert(variable.ref.node);
+  }
+  const GraphDefSaver saver = MakeGraphDefSaver(graph, saved);
+  data::MetaGraph meta{.graph_def = GraphToGraphDef(graph) + saver.nodes,
+                       .filename = saver.filename, .save = saver.save, .restore = saver.restore, .max_to_keep = options.max_to_keep};
+  for (size_t i = 0; i < graph.variables().size(); ++i) {
+    const VariableInfo& info = graph.variables()[i];
+    if (info.initializer == kNoNode) continue;
+    const Node& initializer = graph.node(info.initializer);
+    const Output value = initializer.inputs[1];
+    meta.variables.push_back({info.name + ":0", initializer.name, fmt::format("{}:{}", graph.node(value.node).name, value.index), saver.reads[i],
+                              info.trainable, is_saved.contains(info.ref.node)});
+  }
+  return data::MetaGraphBytes(meta);
+}
+
 // Values by name.
 using Snapshot = std::map<std::string, Tensor>;
 
@@ -54,7 +78,7 @@ class Saver::Impl {
     const std::string path = global_step ? fmt::format("{}-{}", prefix, *global_step) : prefix;
     if (fs::path(path).filename().empty()) throw InvalidArgument(fmt::format("{}: a checkpoint needs a name, not a folder alone", path));
     EnterFolder(path);
-    if (options_.write_meta_graph && meta_graph_.empty()) meta_graph_ = data::MetaGraphBytes(GraphToGraphDef(*graph_));
+    if (options_.write_meta_graph && meta_graph_.empty()) meta_graph_ = MetaGraphOf(*graph_, variables_, options_);
     writing_ = std::async(std::launch::async, [this, path, snapshot = Take(session)] { Write(path, snapshot); });
     return path;
   }

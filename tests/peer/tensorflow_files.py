@@ -1,4 +1,4 @@
-"""Trains a little with Muster and lets TensorFlow read what it leaves: checkpoint, state file, event file.
+"""Trains a little with Muster and lets TensorFlow read what it leaves: checkpoint, state file, graph, event file.
 
     tensorflow_files.py MUSTER_PROGRAM SOURCE_FOLDER
 
@@ -63,6 +63,29 @@ def check_checkpoint(tf, muster, folder):
         assert file.read().startswith('model_checkpoint_path: "model.ckpt-16"\n')
 
 
+def check_meta_graph(tf, folder):
+    """TensorFlow 1's way to go on with a checkpoint whose program is not at hand: graph, variables and Saver from the .meta file."""
+    prefix = folder + "/ckpt/model.ckpt-16"
+    reader = tf.train.load_checkpoint(prefix)
+    with tf.Graph().as_default(), tf.compat.v1.Session() as session:
+        saver = tf.compat.v1.train.import_meta_graph(prefix + ".meta")
+        saver.restore(session, prefix)
+        variables = {variable.op.name: variable for variable in tf.compat.v1.global_variables()}
+        assert len(variables) == len(reader.get_variable_to_shape_map()), sorted(variables)
+        assert session.run(variables["global_step"]) == 16
+        assert session.run(tf.compat.v1.report_uninitialized_variables()).size == 0
+        for name in ("cg/conv0/conv2d/kernel", "cg/affine1/biases", "cg/conv0/conv2d/kernel/Adam_1"):
+            assert (session.run(variables[name].value()) == reader.get_tensor("v/" + name)).all(), name
+        trainable = sorted(variable.op.name for variable in tf.compat.v1.trainable_variables())
+        assert trainable == sorted(name for name in variables if name.startswith("cg/") and "/Adam" not in name), trainable
+        saver.save(session, folder + "/again/model.ckpt", global_step=16, write_meta_graph=False)
+        again = tf.train.load_checkpoint(folder + "/again/model.ckpt-16")
+        for name in reader.get_variable_to_shape_map():
+            assert (again.get_tensor(name) == reader.get_tensor(name)).all(), name
+        session.run(tf.compat.v1.global_variables_initializer())
+        assert session.run(variables["global_step"]) == 0
+
+
 def check_events(tf, folder):
     (path,) = glob.glob(folder + "/run/events.out.tfevents.*")
     steps, kinds, nodes = {}, {}, 0
@@ -99,6 +122,7 @@ def check_with_tensorflow(muster, folder):
     os.environ["CUDA_VISIBLE_DEVICES"] = ""
     import tensorflow as tf
     check_checkpoint(tf, muster, folder)
+    check_meta_graph(tf, folder)
     check_events(tf, folder)
     print("TensorFlow", tf.__version__, "reads Muster's checkpoint and event file")
 
