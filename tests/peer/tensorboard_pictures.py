@@ -96,7 +96,7 @@ def main():
     os.makedirs(pictures, exist_ok=True)
     with tempfile.TemporaryDirectory() as folder:
         tensorflow_files.write_images(folder)
-        tensorflow_files.train(muster, folder)
+        tensorflow_files.train_with_checkpoints(muster, folder)
         with TensorBoard(python, folder + "/run", folder + "/log") as board:
             check_data(board)
             for page in ("scalars", "graphs"):

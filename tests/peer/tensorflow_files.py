@@ -5,6 +5,7 @@
 Runs itself again with a Python that has TensorFlow. Exit code 77: there is none.
 """
 import glob
+import json
 import os
 import struct
 import subprocess
@@ -36,11 +37,24 @@ def write_images(folder):
         write_idx(os.path.join(folder, part + "-labels-idx1-ubyte"), 8, [count], bytes(i % 2 for i in range(count)))
 
 
-def train(muster, folder):
+def train(muster, folder, *flags):
     subprocess.run([muster, "train", "--dataset=idx:" + folder, "--model=cnn", "--batch_size=8", "--num_epochs=2", "--eval_batch_size=8",
-                    "--num_intra_threads=1", "--target_accuracy=0", "--checkpoint_dir=" + folder + "/ckpt", "--save_model_steps=5",
-                    "--train_dir=" + folder + "/run", "--save_summaries_steps=4", "--summary_verbosity=3"],
-                   check=True, stdout=subprocess.DEVNULL)
+                    "--num_intra_threads=1", "--target_accuracy=0", *flags], check=True, stdout=subprocess.DEVNULL)
+
+
+def train_with_checkpoints(muster, folder):
+    train(muster, folder, "--checkpoint_dir=" + folder + "/ckpt", "--save_model_steps=5", "--train_dir=" + folder + "/run",
+          "--save_summaries_steps=4", "--summary_verbosity=3")
+
+
+def bench(muster, folder):
+    """The losses that it prints, by timed step."""
+    command = [muster, "bench", "--model=lenet", "--device=cpu", "--data_format=NHWC", "--batch_size=4", "--num_batches=6", "--num_warmup_batches=2",
+               "--num_intra_threads=1", "--init_learning_rate=0.00001", "--display_every=1", "--train_dir=" + folder, "--save_summaries_steps=2",
+               "--summary_verbosity=1"]
+    output = subprocess.run(command, check=True, stdout=subprocess.PIPE, universal_newlines=True).stdout
+    lines = [line.split("\t") for line in output.splitlines() if "\timages/sec: " in line]
+    return {int(step): loss for step, _, loss in lines}
 
 
 def check_checkpoint(tf, muster, folder):
@@ -117,6 +131,48 @@ def check_events(tf, folder):
     assert sum(node.all_end_rel_micros for node in stats) > 0 and sum(node.memory[0].total_bytes for node in stats) > 0
 
 
+def curves(tf, folder):
+    """By tag, the value at each step."""
+    (path,) = glob.glob(folder + "/events.out.tfevents.*")
+    values = {}
+    for event in tf.compat.v1.train.summary_iterator(path):
+        for value in event.summary.value:
+            if value.WhichOneof("value") == "simple_value":
+                values.setdefault(value.tag, {})[event.step] = value.simple_value
+    return values
+
+
+def is_close(a, b):
+    """Up to the rounding of a sum of a few float32."""
+    return abs(a - b) <= 2e-6 * max(abs(a), abs(b))
+
+
+def check_values_of_training(tf, muster, folder):
+    """With a summary of every step the means of each epoch are those of the log."""
+    train(muster, folder, "--train_dir=" + folder + "/every", "--save_summaries_steps=1", "--summary_verbosity=1")
+    values = curves(tf, folder + "/every")
+    with open(folder + "/every/log.jsonl", encoding="utf-8") as file:
+        epochs = [line for line in map(json.loads, file) if line["event"] == "evaluation"]
+    assert [epoch["step"] for epoch in epochs] == [8, 16], epochs
+    for epoch in epochs:
+        end = epoch["step"]
+        pairs = {tag: (sum(values[tag][step] for step in range(end - 7, end + 1)) / 8, epoch[name])
+                 for tag, name in (("total_loss", "train_loss"), ("top_1_accuracy", "train_accuracy"))}
+        pairs.update({tag: (values[tag][end], epoch[name]) for tag, name in
+                      (("learning_rate", "learning_rate"), ("eval/loss", "test_loss"), ("eval/Accuracy@1", "test_accuracy"))})
+        for tag, (curve, logged) in pairs.items():
+            assert is_close(curve, logged), (end, tag, curve, logged)
+
+
+def check_values_of_bench(tf, muster, folder):
+    """Losses are those that are printed; steps count the warm-up, rates are the flag's."""
+    printed = bench(muster, folder + "/bench")
+    assert sorted(printed) == [1, 2, 3, 4, 5, 6] and len(set(printed.values())) == 6, printed
+    values = curves(tf, folder + "/bench")
+    assert {step: "%.3f" % loss for step, loss in values["total_loss"].items()} == {step + 2: printed[step] for step in (2, 4, 6)}, (values, printed)
+    assert all(is_close(rate, 0.00001) for rate in values["learning_rate_1"].values()), values["learning_rate_1"]
+
+
 def check_with_tensorflow(muster, folder):
     os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
     os.environ["CUDA_VISIBLE_DEVICES"] = ""
@@ -124,6 +180,8 @@ def check_with_tensorflow(muster, folder):
     check_checkpoint(tf, muster, folder)
     check_meta_graph(tf, folder)
     check_events(tf, folder)
+    check_values_of_training(tf, muster, folder)
+    check_values_of_bench(tf, muster, folder)
     print("TensorFlow", tf.__version__, "reads Muster's checkpoint and event file")
 
 
@@ -136,7 +194,7 @@ def main():
         sys.exit(SKIPPED)
     with tempfile.TemporaryDirectory() as folder:
         write_images(folder)
-        train(sys.argv[1], folder)
+        train_with_checkpoints(sys.argv[1], folder)
         sys.exit(subprocess.run([python, __file__, "--inside", sys.argv[1], folder], check=False).returncode)
 
 
