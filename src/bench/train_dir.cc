@@ -16,6 +16,8 @@
 namespace muster::bench {
 namespace {
 
+constexpr int64_t kImages = 3;  // as many as tf.summary.image shows
+
 SaverOptions SaverOptionsOf(const BenchParams& params) {
   return {.max_to_keep = static_cast<int>(std::clamp<int64_t>(params.max_ckpts_to_keep, 0, 1 << 30))};
 }
@@ -74,7 +76,9 @@ bool TrainDir::IsSummarised(const StepInput& input) const {
 }
 
 void TrainDir::BeforeStep(const StepInput& input, const std::vector<Tensor>& fed) {
-  if (compute_gradients_ == nullptr || !IsSummarised(input)) return;
+  if (!IsSummarised(input)) return;
+  if (params_.summary_verbosity >= 3 && !fed.empty()) summaries_->Images(input.global_step + 1, "distorted_image", fed[0], kImages);
+  if (compute_gradients_ == nullptr) return;
   const int64_t step = session_.step();
   gradients_ = compute_gradients_->Run(fed);
   session_.set_step(step);

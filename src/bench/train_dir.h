@@ -33,8 +33,8 @@ class TrainDir {
   std::string RestoreNote() const;
   // In front of the first step: makes the folder, and in it graph.pbtxt and an event file if there are to be summaries.
   void Begin();
-  // In front of a step: if its summary wants gradients, computes them apart, which changes nothing. "fed": the step's images and
-  // labels, as in TrainGraph::inputs.
+  // In front of a step: if its summary wants gradients, computes them apart, which changes nothing; if it wants images, shows the first
+  // that the first tower gets. "fed": the step's images and labels, as in TrainGraph::inputs; empty: synthetic ones.
   void BeforeStep(const StepInput& input, const std::vector<Tensor>& fed);
   // The timeline that the step is to fill because its summary wants times and memory; null: none does. The first summary has them,
   // and from level 2 on each.
