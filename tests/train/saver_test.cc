@@ -93,6 +93,20 @@ TEST_F(SaverTest, WhatIsSavedIsRestoredWithTheStepOfRandomStreams) {
   EXPECT_THAT(Files(), ElementsAre("checkpoint", "model.ckpt-7.data-00000-of-00001", "model.ckpt-7.index", "model.ckpt-7.meta"));
 }
 
+// Serialised VariableDef messages begin with the names of the variable and of its initializer.
+TEST_F(SaverTest, TheMetaGraphTellsVariablesAndHowTheyAreRestored) {
+  Saver saver(&model_.graph, {{model_.weights.ref, "saved/w", {}}});
+  SaveAt(saver, 7);
+  const std::string meta = ReadFile(Prefix() + "-7.meta");
+  const size_t local = meta.find("local_variables"), trainable = meta.find("trainable_variables"), global = meta.find("\tvariables");
+  ASSERT_TRUE(local < trainable && trainable < global && global != std::string::npos);
+  EXPECT_THAT(meta.substr(local, trainable - local), HasSubstr("\n\x0dglobal_step:0\x12\x12global_step/Assign"));
+  EXPECT_THAT(meta.substr(trainable, global - trainable), HasSubstr("\n\x03w:0\x12\x08w/Assign\x1a\x08w/read:0"));
+  EXPECT_THAT(meta.substr(global), HasSubstr("\n\x03w:0\x12\x08w/Assign\x1a\x08w/read:0"));
+  EXPECT_THAT(meta, HasSubstr("\x1a\x10save/restore_all"));
+  EXPECT_THAT(meta, HasSubstr("saved/w"));
+}
+
 // The rule of tf_cnn_benchmarks' own test: every 2 steps, keep 3, 20 steps.
 TEST_F(SaverTest, TheNewestAreKept) {
   Saver saver(&model_.graph, {.max_to_keep = 3, .write_meta_graph = false});
