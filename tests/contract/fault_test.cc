@@ -170,7 +170,7 @@ TEST_F(Fault, AFullDiskIsOneLineAndTheCheckpointsBeforeStay) {
   const Finished run = Bench(20);
   ::setrlimit(RLIMIT_FSIZE, &limit);
   EXPECT_EQ(run.exit_code, 2);
-  EXPECT_EQ(ErrorOf(run), "muster bench: cannot write t/model.ckpt-15.data-00000-of-00001: File too large");
+  EXPECT_EQ(ErrorOf(run), "muster bench: cannot write t/model.ckpt-15.data-00000-of-00001: File too large; the newest checkpoint is t/model.ckpt-10");
   EXPECT_EQ(Names(), before);
   EXPECT_EQ(testing::RunProgram({"checkpoint", "verify", "t"}, folder_.path()).exit_code, 0);
   EXPECT_EQ(Bench(12).exit_code, 0);

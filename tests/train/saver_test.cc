@@ -404,10 +404,11 @@ TEST_F(SaverTest, AListThatCannotBeWrittenCostsNoCheckpoint) {
   }
 }
 
-// How often a file appears in the folder under this name, moved there, while "action" runs.
+// How often a file appears in the folder under this name, moved there, while "action" runs. (Two moves with nothing watched in between
+// would be one event.)
 int TimesMovedTo(const std::string& folder, const std::string& name, const std::function<void()>& action) {
   const int watch = ::inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
-  EXPECT_GE(::inotify_add_watch(watch, folder.c_str(), IN_MOVED_TO), 0);
+  EXPECT_GE(::inotify_add_watch(watch, folder.c_str(), IN_MOVED_TO | IN_DELETE), 0);
   action();
   int times = 0;
   alignas(inotify_event) char events[1 << 14];
@@ -415,7 +416,7 @@ int TimesMovedTo(const std::string& folder, const std::string& name, const std::
     for (ssize_t at = 0; at < got;) {
       inotify_event event;
       std::memcpy(&event, events + at, sizeof event);
-      times += event.len > 0 && name == events + at + sizeof event ? 1 : 0;
+      times += (event.mask & IN_MOVED_TO) != 0 && event.len > 0 && name == events + at + sizeof event ? 1 : 0;
       at += static_cast<ssize_t>(sizeof event + event.len);
     }
   ::close(watch);
