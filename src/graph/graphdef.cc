@@ -1,10 +1,9 @@
-#include <google/protobuf/io/coded_stream.h>
-#include <google/protobuf/io/zero_copy_stream_impl_lite.h>
 #include <google/protobuf/text_format.h>
 
 #include <limits>
 
 #include "base/check.h"
+#include "base/proto_bytes.h"
 #include "graph/graphdef_writer.h"
 #include "muster/error.h"
 #include "muster/graph_export.h"
@@ -38,14 +37,7 @@ std::string GraphToGraphDef(const Graph& graph) {
   const graphdef::GraphDef def = ToProto(graph);
   if (def.ByteSizeLong() > static_cast<size_t>(std::numeric_limits<int>::max()))
     throw OutOfRange("this graph's constants are too large for a GraphDef, which holds at most 2 GiB");
-  std::string bytes;
-  {
-    google::protobuf::io::StringOutputStream stream(&bytes);
-    google::protobuf::io::CodedOutputStream coded(&stream);
-    coded.SetSerializationDeterministic(true);  // maps in the order of their keys
-    MUSTER_CHECK(def.SerializeToCodedStream(&coded));
-  }
-  return bytes;
+  return ProtoBytes(def);
 }
 
 std::string GraphToGraphDefText(const Graph& graph) {

@@ -3,10 +3,8 @@
 #include <map>
 
 #include <fmt/format.h>
-#include <google/protobuf/io/coded_stream.h>
-#include <google/protobuf/io/zero_copy_stream_impl_lite.h>
 
-#include "base/check.h"
+#include "base/proto_bytes.h"
 #include "graph/graphdef_writer.h"
 
 namespace muster {
@@ -43,7 +41,7 @@ class SaverNodes {
     saver.filename = filename_ + ":0";
     saver.save = AddSave() + ":0";
     saver.restore = AddRestore();
-    saver.nodes = Bytes();
+    saver.nodes = ProtoBytes(def_);
     return saver;
   }
 
@@ -54,17 +52,6 @@ class SaverNodes {
     node->set_op(op);
     for (const std::string& input : inputs) node->add_input(input);
     return node;
-  }
-
-  std::string Bytes() const {
-    std::string bytes;
-    {
-      google::protobuf::io::StringOutputStream stream(&bytes);
-      google::protobuf::io::CodedOutputStream coded(&stream);
-      coded.SetSerializationDeterministic(true);  // maps in the order of their keys
-      MUSTER_CHECK(def_.SerializeToCodedStream(&coded));
-    }
-    return bytes;
   }
 
   const std::string& NameOf(Output variable) const { return graph_.node(variable.node).name; }

@@ -5,10 +5,8 @@
 #include <set>
 
 #include <fmt/format.h>
-#include <google/protobuf/io/coded_stream.h>
-#include <google/protobuf/io/zero_copy_stream_impl_lite.h>
 
-#include "base/check.h"
+#include "base/proto_bytes.h"
 #include "graph/op_def.h"
 #include "run/proto/profile.pb.h"
 
@@ -33,17 +31,6 @@ int64_t OutputBytes(const Node& node) {
 
 void SetShape(const TensorDesc& desc, tfprof::Tuple* tuple) {
   for (int64_t dim : desc.shape.dims()) tuple->add_int64_values(dim);
-}
-
-std::string Serialized(const google::protobuf::MessageLite& message) {
-  std::string bytes;
-  {
-    google::protobuf::io::StringOutputStream stream(&bytes);
-    google::protobuf::io::CodedOutputStream coded(&stream);
-    coded.SetSerializationDeterministic(true);  // maps in the order of their keys
-    MUSTER_CHECK(message.SerializeToCodedStream(&coded));
-  }
-  return bytes;
 }
 
 }  // namespace
@@ -121,7 +108,7 @@ std::string Profile::ToProfileProto() const {
       memory.set_output_bytes(operation.output_bytes);
     }
   }
-  return Serialized(proto);
+  return ProtoBytes(proto);
 }
 
 }  // namespace muster

@@ -1,9 +1,6 @@
 #include "data/format/meta_graph.h"
 
-#include <google/protobuf/io/coded_stream.h>
-#include <google/protobuf/io/zero_copy_stream_impl_lite.h>
-
-#include "base/check.h"
+#include "base/proto_bytes.h"
 #include "data/format/proto/checkpoint.pb.h"
 
 namespace muster::data {
@@ -43,14 +40,7 @@ std::string MetaGraphBytes(const MetaGraph& graph) {
   message.set_graph_def(graph.graph_def);
   SetSaver(graph, message.mutable_saver_def());
   for (const MetaVariable& variable : graph.variables) AddVariable(variable, &message);
-  std::string bytes;
-  {
-    google::protobuf::io::StringOutputStream stream(&bytes);
-    google::protobuf::io::CodedOutputStream coded(&stream);
-    coded.SetSerializationDeterministic(true);  // collections in the order of their names
-    MUSTER_CHECK(message.SerializeToCodedStream(&coded));
-  }
-  return bytes;
+  return ProtoBytes(message);
 }
 
 }  // namespace muster::data
