@@ -1,6 +1,6 @@
-// checkpoint_stall MODEL DATASET BATCH FOLDER: what a checkpoint in the background costs the training that goes on meanwhile.
-// Training steps alone, then as many with a checkpoint that begins with the first; the difference is the stall. FOLDER must
-// exist; the checkpoints written there are removed. For an otherwise idle machine.
+// checkpoint_stall MODEL DATASET BATCH FOLDER: what a checkpoint in the background costs the training that goes on
+// meanwhile. Training steps alone, then as many with a checkpoint that begins with the first; the difference is the
+// stall. FOLDER must exist; the checkpoints written there are removed. For an otherwise idle machine.
 
 #include <algorithm>
 #include <cstdio>
@@ -42,7 +42,8 @@ int main(int argc, char** argv) {
   Scope root(&graph);
   const Model& model = FindModel(argv[1], argv[2]);
   const Output images = ops::RandomUniform(root, DType::kFloat32, Shape{batch, model.image_size, model.image_size, 3});
-  const Output labels = ops::RandomUniformInt(root, DType::kInt32, Shape{batch}, 0, FindDataset(argv[2]).num_classes - 1);
+  const Output labels =
+      ops::RandomUniformInt(root, DType::kInt32, Shape{batch}, 0, FindDataset(argv[2]).num_classes - 1);
   const Tower tower = BuildTrainingTower(root, model, images, labels, {});
   const NodeId step = BuildTrainStep(root, tower, *MomentumOptimizer(1e-6, 0.9), GlobalStep(root));
   Session session(&graph);
@@ -74,11 +75,13 @@ int main(int argc, char** argv) {
     saver.Wait();
     copies.push_back(copied - start);
     stalls.push_back(with - alone);
-    std::printf("%lld steps: %.3f s alone, %.3f s with a checkpoint, of which %.3f s copying\n", static_cast<long long>(steps), alone, with, copied - start);
+    std::printf("%lld steps: %.3f s alone, %.3f s with a checkpoint, of which %.3f s copying\n",
+                static_cast<long long>(steps), alone, with, copied - start);
   }
   const double stall = Median(stalls), copy = Median(copies);
-  std::printf("%s: %.0f MB of variables; written alone in %.3f s; copied in %.3f s; stall %.3f s, %.2f %% of a minute\n", argv[1], BytesOf(graph) / 1e6, write_seconds,
-              copy, stall, 100 * stall / kMinute);
+  std::printf(
+      "%s: %.0f MB of variables; written alone in %.3f s; copied in %.3f s; stall %.3f s, %.2f %% of a minute\n",
+      argv[1], BytesOf(graph) / 1e6, write_seconds, copy, stall, 100 * stall / kMinute);
   std::filesystem::remove_all(folder);
   return 0;
 }

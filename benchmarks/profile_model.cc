@@ -1,5 +1,5 @@
-// profile_model MODEL DATASET BATCH [STEPS [DTYPE [ROWS]]]: where the time of a training step goes, by operation and by step: the
-// least of STEPS runs of each step. For developers; measures one thread team on an otherwise idle machine.
+// profile_model MODEL DATASET BATCH [STEPS [DTYPE [ROWS]]]: where the time of a training step goes, by operation and by
+// step: the least of STEPS runs of each step. For developers; measures one thread team on an otherwise idle machine.
 
 #include <algorithm>
 #include <cstdio>
@@ -23,7 +23,9 @@ int main(int argc, char** argv) {
   Graph graph;
   Scope root(&graph);
   const Model& model = FindModel(argv[1], argv[2]);
-  Output images = ops::MakeVariable(root, "images", ops::TruncatedNormal(root, DType::kFloat32, Shape{batch, model.image_size, model.image_size, 3}), false);
+  Output images = ops::MakeVariable(
+      root, "images", ops::TruncatedNormal(root, DType::kFloat32, Shape{batch, model.image_size, model.image_size, 3}),
+      false);
   Output labels = ops::RandomUniformInt(root, DType::kInt32, Shape{batch}, 0, FindDataset(argv[2]).num_classes - 1);
   TowerOptions options;
   if (argc > 5 && std::string_view(argv[5]) == "bfloat16") options.layers.dtype = DType::kBFloat16;
@@ -74,7 +76,8 @@ int main(int argc, char** argv) {
   for (auto& [name, value] : by_op) ops_sorted.emplace_back(value.first, name);
   std::sort(ops_sorted.rbegin(), ops_sorted.rend());
   for (auto& [time, name] : ops_sorted)
-    if (time / total > 0.001) std::printf("%8.3f ms %5.1f %%  %4d x %s\n", time * 1e3, 100 * time / total, by_op[name].second, name.c_str());
+    if (time / total > 0.001)
+      std::printf("%8.3f ms %5.1f %%  %4d x %s\n", time * 1e3, 100 * time / total, by_op[name].second, name.c_str());
   std::sort(order.begin(), order.end(), [&](size_t a, size_t b) { return seconds[a] > seconds[b]; });
   const size_t rows = argc > 6 ? static_cast<size_t>(std::atoi(argv[6])) : 20;
   for (size_t i = 0; i < std::min(rows, order.size()); ++i) {

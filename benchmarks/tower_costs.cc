@@ -1,7 +1,7 @@
-// tower_costs --towers=1,2,4 [flags of muster bench]: what each further tower costs before the first step and between the kernels
-// of every step. Plans are made as `muster bench` makes them for that many simulated GPUs, and replayed on devices that compute
-// nothing and hold nothing, so that 64 towers need neither 64 cards nor their memory. Each number of towers runs in a process of
-// its own. Markdown on standard output; docs/scaling.md explains the columns.
+// tower_costs --towers=1,2,4 [flags of muster bench]: what each further tower costs before the first step and between
+// the kernels of every step. Plans are made as `muster bench` makes them for that many simulated GPUs, and replayed on
+// devices that compute nothing and hold nothing, so that 64 towers need neither 64 cards nor their memory. Each number
+// of towers runs in a process of its own. Markdown on standard output; docs/scaling.md explains the columns.
 
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -100,7 +100,8 @@ double Timed(F function) {
 CompileRequest RequestFor(const Graph& graph, const std::vector<LocalDevice>& devices, VariableTable* table) {
   CompileRequest request;
   request.graph = &graph;
-  for (const LocalDevice& d : devices) request.devices.push_back({d.device->name(), d.kernels, d.caps, d.device->is_asynchronous(), 0});
+  for (const LocalDevice& d : devices)
+    request.devices.push_back({d.device->name(), d.kernels, d.caps, d.device->is_asynchronous(), 0});
   request.variables = table;
   request.own_task = devices[0].device->name().Task();
   return request;
@@ -144,7 +145,8 @@ Costs Measure(const bench::BenchParams& params, const bench::OwnParams& own) {
       if (s.kernel != nullptr) s.kernel = MakeKernel([](const LaunchArgs&) {});
   std::deque<NoDevice> nowhere;
   std::vector<Device*> pointers;
-  for (const LocalDevice& d : devices) pointers.push_back(&nowhere.emplace_back(d.device->name(), d.device->is_asynchronous()));
+  for (const LocalDevice& d : devices)
+    pointers.push_back(&nowhere.emplace_back(d.device->name(), d.device->is_asynchronous()));
   VariableMemory memory(pointers);
   std::unique_ptr<Executor> executor;
   costs.bind = Timed([&] {
@@ -162,9 +164,10 @@ constexpr char kHeading[] =
 
 std::string Row(int towers, const Costs& c) {
   const double all = c.build + c.place + c.compile + c.first_values + c.bind;
-  return fmt::format("| {} | {} | {} | {} | {:.3f} | {:.3f} | {:.3f} | {:.3f} | {:.3f} | {:.1f} | {:.1f} | {:.3f} | {:.1f} |\n", towers,
-                     c.nodes, c.steps, c.transfers, c.build, c.place, c.compile, c.first_values, c.bind, all * 1e3 / towers,
-                     static_cast<double>(c.bytes) / towers / (1 << 20), c.replay * 1e3, c.replay * 1e6 / towers);
+  return fmt::format(
+      "| {} | {} | {} | {} | {:.3f} | {:.3f} | {:.3f} | {:.3f} | {:.3f} | {:.1f} | {:.1f} | {:.3f} | {:.1f} |\n",
+      towers, c.nodes, c.steps, c.transfers, c.build, c.place, c.compile, c.first_values, c.bind, all * 1e3 / towers,
+      static_cast<double>(c.bytes) / towers / (1 << 20), c.replay * 1e3, c.replay * 1e6 / towers);
 }
 
 std::vector<int> Numbers(const std::string& list) {
@@ -174,7 +177,8 @@ std::vector<int> Numbers(const std::string& list) {
     int number = 0;
     const auto [at, error] = std::from_chars(list.data() + begin, list.data() + end, number);
     if (error != std::errc() || at != list.data() + end || number < 1)
-      throw InvalidArgument(fmt::format("--towers={}: \"{}\" is not a number of towers; write 1,2,4", list, list.substr(begin, end - begin)));
+      throw InvalidArgument(fmt::format("--towers={}: \"{}\" is not a number of towers; write 1,2,4", list,
+                                        list.substr(begin, end - begin)));
     numbers.push_back(number);
     begin = end + 1;
   }
@@ -190,7 +194,8 @@ void PrintRow(const std::vector<std::string>& words, int towers) {
     int status = 0;
     try {
       std::vector<std::string> all = words;
-      all.insert(all.end(), {"--device=gpu", fmt::format("--num_gpus={}", towers), fmt::format("--simulated_gpus={}", towers)});
+      all.insert(all.end(),
+                 {"--device=gpu", fmt::format("--num_gpus={}", towers), fmt::format("--simulated_gpus={}", towers)});
       const FlagValues values = ParseFlags(bench::PeerFlags().Plus(bench::OwnFlags()), all);
       const bench::BenchParams params = bench::ParamsFromFlags(values);
       bench::CheckParams(params);
@@ -204,7 +209,8 @@ void PrintRow(const std::vector<std::string>& words, int towers) {
   }
   int status = 0;
   waitpid(child, &status, 0);
-  if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) throw Error(Code::kInternal, fmt::format("{} towers could not be measured", towers));
+  if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
+    throw Error(Code::kInternal, fmt::format("{} towers could not be measured", towers));
 }
 
 int Main(const std::vector<std::string>& words) {

@@ -1,6 +1,6 @@
-// Training on several devices the way people wrote it for TensorFlow 1: one graph, a tower for each device, variables shared on
-// the CPU, gradients averaged by hand and applied once, by Adam with a rate that decays in a staircase. The batch is split among
-// the towers: batch = per-tower batch * towers.
+// Training on several devices the way people wrote it for TensorFlow 1: one graph, a tower for each device, variables
+// shared on the CPU, gradients averaged by hand and applied once, by Adam with a rate that decays in a staircase. The
+// batch is split among the towers: batch = per-tower batch * towers.
 //
 //   example_in_graph_towers [towers]        towers on CPU devices (2)
 //   example_in_graph_towers gpu [towers]    towers on simulated GPUs
@@ -45,8 +45,8 @@ Output Network(const Scope& scope, Output images, bool training) {
 // muster::AverageGradients does the same; written out here.
 namespace by_hand {
 
-// For each variable the mean of its gradients over the towers. towers[t][v] is tower t's gradient of variable v; all towers list
-// the same variables in the same order.
+// For each variable the mean of its gradients over the towers. towers[t][v] is tower t's gradient of variable v; all
+// towers list the same variables in the same order.
 std::vector<GradientAndVariable> AverageGradients(const Scope& scope,
                                                   const std::vector<std::vector<GradientAndVariable>>& towers) {
   std::vector<GradientAndVariable> averages;
@@ -81,7 +81,8 @@ void MakeBatch(std::mt19937& random, Tensor* images, Tensor* labels) {
 int main(int argc, char** argv) {
   const bool on_gpus = argc > 1 && std::strcmp(argv[1], "gpu") == 0;
   const int num_towers = argc > 1 + on_gpus ? std::atoi(argv[1 + on_gpus]) : 2;
-  if (num_towers < 1) return std::fprintf(stderr, "usage: example_in_graph_towers [gpu] [towers]: at least one tower\n"), 2;
+  if (num_towers < 1)
+    return std::fprintf(stderr, "usage: example_in_graph_towers [gpu] [towers]: at least one tower\n"), 2;
   const int64_t batch = kBatchPerTower * num_towers;
 
   Graph graph;

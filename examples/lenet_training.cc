@@ -64,7 +64,8 @@ int main() {
   for (int step = 0; step < 100; ++step) {
     MakeBatch(random, &pixels, &corners);
     const auto fetched = session.Run({{images, pixels}, {labels, corners}}, {loss, rate}, {train});
-    if (step % 20 == 0) std::printf("step %3d  loss %.4f  rate %.4f\n", step, fetched[0].scalar<float>(), fetched[1].scalar<float>());
+    if (step % 20 == 0)
+      std::printf("step %3d  loss %.4f  rate %.4f\n", step, fetched[0].scalar<float>(), fetched[1].scalar<float>());
   }
   MakeBatch(random, &pixels, &corners);
   const float right = session.Run({{images, pixels}, {labels, corners}}, {correct})[0].scalar<float>();

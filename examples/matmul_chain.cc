@@ -1,5 +1,5 @@
-// A chain of matrix products placed by hand on two devices: A^n on the first, B^n on the second, both at once, and their sum
-// on the CPU. Prints the placement log (each operation once), what travelled between devices, and the result.
+// A chain of matrix products placed by hand on two devices: A^n on the first, B^n on the second, both at once, and
+// their sum on the CPU. Prints the placement log (each operation once), what travelled between devices, and the result.
 //
 //   example_matmul_chain        two CPU devices
 //   example_matmul_chain gpu    two simulated GPUs

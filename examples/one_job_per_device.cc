@@ -1,5 +1,5 @@
-// Several jobs in one program, one on each device, each with hyperparameters of its own: a search for the best of them. Every
-// job has its graph, its session and its thread, and they share nothing, so that none waits for another.
+// Several jobs in one program, one on each device, each with hyperparameters of its own: a search for the best of them.
+// Every job has its graph, its session and its thread, and they share nothing, so that none waits for another.
 //
 //   example_one_job_per_device        CPU devices
 //   example_one_job_per_device gpu    simulated GPUs: each job sees one card, which is /gpu:0 for it

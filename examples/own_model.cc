@@ -1,5 +1,6 @@
 // A network of one's own in the zoo: registered under a name, found by that name like any other, and trained on the
-// device it is put on. Here a small residual network on images that the program makes itself: stripes that lie or stand.
+// device it is put on. Here a small residual network on images that the program makes itself: stripes that lie or
+// stand.
 
 #include <cstdio>
 #include <random>

@@ -33,7 +33,8 @@ void Triad(float* __restrict a, const float* __restrict b, const float* __restri
   for (size_t i = 0; i < kElements; ++i) a[i] = b[i] + 0.5f * c[i];
 }
 
-// Streaming stores save the read of the line that an ordinary store begins with. 128 bits are enough to saturate memory.
+// Streaming stores save the read of the line that an ordinary store begins with. 128 bits are enough to saturate
+// memory.
 void StreamingTriad(float* __restrict a, const float* __restrict b, const float* __restrict c) {
 #ifdef __SSE2__
 #pragma omp parallel

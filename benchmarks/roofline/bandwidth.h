@@ -14,7 +14,10 @@ class HugeBuffer {
   HugeBuffer& operator=(HugeBuffer&&) = delete;
 
   void* data() const { return data_; }
-  template <typename T> T* as() const { return static_cast<T*>(data_); }
+  template <typename T>
+  T* as() const {
+    return static_cast<T*>(data_);
+  }
 
  private:
   void* data_;
@@ -22,8 +25,8 @@ class HugeBuffer {
 };
 
 // Bytes per second that all OpenMP threads together move in a = b + s * c over arrays much larger than the caches: the
-// best of "repetitions" passes, with ordinary or with streaming stores, whichever is faster here. Counts the two reads and
-// the one write that the loop asks for.
+// best of "repetitions" passes, with ordinary or with streaming stores, whichever is faster here. Counts the two reads
+// and the one write that the loop asks for.
 double MeasureBandwidth(int repetitions);
 
 }  // namespace muster::roofline

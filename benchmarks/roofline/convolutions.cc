@@ -121,8 +121,8 @@ PassTime BackwardData(const Problem& problem, int repetitions) {
 
 PassTime BackwardWeights(const Problem& problem, int repetitions) {
   const dnnl::convolution_backward_weights::primitive_desc desc(
-      Cpu(), dnnl::algorithm::convolution_direct, problem.source, problem.weights_gradient, problem.destination, problem.strides,
-      problem.padding, problem.padding, problem.Forward());
+      Cpu(), dnnl::algorithm::convolution_direct, problem.source, problem.weights_gradient, problem.destination,
+      problem.strides, problem.padding, problem.padding, problem.Forward());
   Arguments arguments;
   arguments.Add(DNNL_ARG_SRC, desc.src_desc());
   arguments.Add(DNNL_ARG_DIFF_DST, desc.diff_dst_desc());
@@ -143,22 +143,14 @@ double MeasureProduct(int64_t rows, int64_t inner, int64_t columns, Type type, T
 
 const char* InstructionSet() {
   switch (dnnl::get_effective_cpu_isa()) {
-    case dnnl::cpu_isa::sse41:
-      return "SSE4.1";
-    case dnnl::cpu_isa::avx:
-      return "AVX";
-    case dnnl::cpu_isa::avx2:
-      return "AVX2";
-    case dnnl::cpu_isa::avx2_vnni:
-      return "AVX2 VNNI";
-    case dnnl::cpu_isa::avx512_core:
-      return "AVX-512";
-    case dnnl::cpu_isa::avx512_core_vnni:
-      return "AVX-512 VNNI";
-    case dnnl::cpu_isa::avx512_core_bf16:
-      return "AVX-512 BF16";
-    default:
-      return "AVX-512 AMX or newer";
+    case dnnl::cpu_isa::sse41: return "SSE4.1";
+    case dnnl::cpu_isa::avx: return "AVX";
+    case dnnl::cpu_isa::avx2: return "AVX2";
+    case dnnl::cpu_isa::avx2_vnni: return "AVX2 VNNI";
+    case dnnl::cpu_isa::avx512_core: return "AVX-512";
+    case dnnl::cpu_isa::avx512_core_vnni: return "AVX-512 VNNI";
+    case dnnl::cpu_isa::avx512_core_bf16: return "AVX-512 BF16";
+    default: return "AVX-512 AMX or newer";
   }
 }
 

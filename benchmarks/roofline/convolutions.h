@@ -24,12 +24,13 @@ struct PassTime {
   std::string implementation;  // oneDNN's name for it
 };
 
-// Times one pass for a batch: with NHWC activations and with layouts that oneDNN chooses for itself (the cost of changing
-// from one to another is not counted: this is a limit). The median of "repetitions" runs after one that is not counted, the
-// better of both layouts. Weights are in the layout that oneDNN asks for.
+// Times one pass for a batch: with NHWC activations and with layouts that oneDNN chooses for itself (the cost of
+// changing from one to another is not counted: this is a limit). The median of "repetitions" runs after one that is not
+// counted, the better of both layouts. Weights are in the layout that oneDNN asks for.
 PassTime MeasurePass(const Convolution& convolution, Pass pass, Precision precision, int64_t batch, int repetitions);
 
-// Seconds that the dense layer's three matrix products take for a batch: output, gradient of input, gradient of weights.
+// Seconds that the dense layer's three matrix products take for a batch: output, gradient of input, gradient of
+// weights.
 double MeasureDense(int64_t features, int64_t classes, Precision precision, int64_t batch, int repetitions);
 
 // "3.2.0", and the instruction set that it uses here.

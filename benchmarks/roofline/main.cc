@@ -1,5 +1,6 @@
 // How fast could this CPU train ResNet-50? Measures the best that oneDNN does for each convolution and what memory
-// gives, and adds up: the time of the convolutions plus the bytes of everything else, each moved once, at full bandwidth.
+// gives, and adds up: the time of the convolutions plus the bytes of everything else, each moved once, at full
+// bandwidth.
 #include <fmt/format.h>
 #include <omp.h>
 
@@ -62,7 +63,8 @@ FlagTable Flags() {
   return FlagTable(std::move(specs));
 }
 
-PassTimes MeasureConvolutions(const std::vector<Network>& networks, Precision precision, int64_t batch, int repetitions) {
+PassTimes MeasureConvolutions(const std::vector<Network>& networks, Precision precision, int64_t batch,
+                              int repetitions) {
   PassTimes times;
   for (const Network& network : networks) {
     for (Convolution c : network.convolutions) {

@@ -35,7 +35,8 @@ double PoolingBytes(const Network& network, Precision precision) {
   return 2 * (static_cast<double>(BytesOf(precision)) * (in + out) + out);
 }
 
-Limit ComputeLimit(const Network& network, Precision precision, const PassTimes& times, double dense, double bandwidth, int64_t batch) {
+Limit ComputeLimit(const Network& network, Precision precision, const PassTimes& times, double dense, double bandwidth,
+                   int64_t batch) {
   const double images = static_cast<double>(batch);
   Limit limit;
   limit.forward = SumOf(network, times, Pass::kForward) / images;
@@ -50,7 +51,8 @@ Limit ComputeLimit(const Network& network, Precision precision, const PassTimes&
 }
 
 std::string LimitTable(const Network& network, Precision precision, const Limit& limit, int64_t batch) {
-  std::string text = fmt::format("{}, batch {}, {}          ms per image\n", network.name, batch, PrecisionName(precision));
+  std::string text =
+      fmt::format("{}, batch {}, {}          ms per image\n", network.name, batch, PrecisionName(precision));
   const auto row = [&](const char* name, double seconds) {
     text += fmt::format("  {:<36}{:8.2f}\n", name, 1e3 * seconds);
   };
@@ -62,7 +64,8 @@ std::string LimitTable(const Network& network, Precision precision, const Limit&
   row("dense layer", limit.dense);
   row("update, bytes", limit.update);
   row("sum", limit.total());
-  text += fmt::format("limit of {}, batch {}, {}: {:.2f} images/sec\n", network.name, batch, PrecisionName(precision), 1 / limit.total());
+  text += fmt::format("limit of {}, batch {}, {}: {:.2f} images/sec\n", network.name, batch, PrecisionName(precision),
+                      1 / limit.total());
   return text;
 }
 

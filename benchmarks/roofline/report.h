@@ -25,16 +25,17 @@ struct Limit {
 };
 
 // Bytes that the steps around the convolutions must move per image if each is one pass over memory:
-//   batch norm + ReLU (+ add) forward: input for the statistics, input again, output (+ residual in): 3 (+ 1) x elements;
-//   backward: input and gradient for the sums, both again, gradient out (+ gradient of the residual out): 5 (+ 1);
-//   at each addition the gradients of both branches are summed: two in, one out: 3.
+//   batch norm + ReLU (+ add) forward: input for the statistics, input again, output (+ residual in): 3 (+ 1) x
+//   elements; backward: input and gradient for the sums, both again, gradient out (+ gradient of the residual out): 5
+//   (+ 1); at each addition the gradients of both branches are summed: two in, one out: 3.
 double NormalizationBytes(const Network& network, Precision precision);
 
 // Max pooling: input, output and one byte for each window's winner; backwards the same.
 double PoolingBytes(const Network& network, Precision precision);
 
 // "dense" is in seconds for the batch, "bandwidth" in bytes per second.
-Limit ComputeLimit(const Network& network, Precision precision, const PassTimes& times, double dense, double bandwidth, int64_t batch);
+Limit ComputeLimit(const Network& network, Precision precision, const PassTimes& times, double dense, double bandwidth,
+                   int64_t batch);
 
 std::string LimitTable(const Network& network, Precision precision, const Limit& limit, int64_t batch);
 

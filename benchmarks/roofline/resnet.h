@@ -6,8 +6,8 @@
 
 namespace muster::roofline {
 
-// One convolution of a network and how often its shape occurs. Images are square; a kernel of k is padded by (k - 1) / 2
-// on each side.
+// One convolution of a network and how often its shape occurs. Images are square; a kernel of k is padded by (k - 1) /
+// 2 on each side.
 struct Convolution {
   int64_t in_channels = 0;
   int64_t in_size = 0;  // height and width of its input
@@ -36,8 +36,8 @@ struct Network {
   int64_t parameters = 0;
 };
 
-// ResNet-50 as tf_cnn_benchmarks builds it, for images of 224 x 224 and 1001 classes. Version 1 (--model=resnet50) has the
-// stride of a stage in the first 1x1 convolution, version 1.5 (--model=resnet50_v1.5) in the 3x3 one.
+// ResNet-50 as tf_cnn_benchmarks builds it, for images of 224 x 224 and 1001 classes. Version 1 (--model=resnet50) has
+// the stride of a stage in the first 1x1 convolution, version 1.5 (--model=resnet50_v1.5) in the 3x3 one.
 Network ResNet50(bool v1_5);
 
 }  // namespace muster::roofline

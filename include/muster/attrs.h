@@ -132,8 +132,8 @@ struct ConvAttrs {
   Padding padding = Padding::kSame;
   std::array<int64_t, 4> explicit_paddings{};  // top, bottom, left, right; read only when padding is kExplicit
   DataFormat data_format = DataFormat::kNHWC;
-  Shape target_shape;                          // gradients only: the shape of the input or filter they produce
-  Activation activation = Activation::kNone;   // _FusedConv2D only
+  Shape target_shape;                         // gradients only: the shape of the input or filter they produce
+  Activation activation = Activation::kNone;  // _FusedConv2D only
   friend bool operator==(const ConvAttrs&, const ConvAttrs&) = default;
 };
 
@@ -192,8 +192,8 @@ struct RandomAttrs {
   friend bool operator==(const RandomAttrs&, const RandomAttrs&) = default;
 };
 
-// The Apply* operations. has_weight_decay (set by the compiler): one more scalar input at the end, and the gradient used is
-// grad + weight_decay * var.
+// The Apply* operations. has_weight_decay (set by the compiler): one more scalar input at the end, and the gradient
+// used is grad + weight_decay * var.
 struct ApplyAttrs {
   bool use_nesterov = false;
   bool has_weight_decay = false;
@@ -207,7 +207,8 @@ struct ChannelAttrs {
   friend bool operator==(const ChannelAttrs&, const ChannelAttrs&) = default;
 };
 
-// CollectiveReduce: which sum the node takes part in. Nodes of one instance have one size and scale, and ranks from 0 on.
+// CollectiveReduce: which sum the node takes part in. Nodes of one instance have one size and scale, and ranks from 0
+// on.
 struct CollectiveAttrs {
   std::string instance;
   int size = 0, rank = 0;

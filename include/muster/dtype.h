@@ -22,10 +22,13 @@ size_t SizeOf(DType dtype);
 std::string_view DTypeName(DType dtype);
 int TensorFlowDataType(DType dtype);
 bool IsFloating(DType dtype);
+// Whether it is float16 or bfloat16.
+bool IsHalf(DType dtype);
 
 // DTypeOf<float>() == DType::kFloat32, and so on.
 template <typename T>
 constexpr DType DTypeOf();
+// clang-format off
 template <> constexpr DType DTypeOf<float>() { return DType::kFloat32; }
 template <> constexpr DType DTypeOf<double>() { return DType::kFloat64; }
 template <> constexpr DType DTypeOf<Float16>() { return DType::kFloat16; }
@@ -34,6 +37,7 @@ template <> constexpr DType DTypeOf<int32_t>() { return DType::kInt32; }
 template <> constexpr DType DTypeOf<int64_t>() { return DType::kInt64; }
 template <> constexpr DType DTypeOf<uint8_t>() { return DType::kUInt8; }
 template <> constexpr DType DTypeOf<bool>() { return DType::kBool; }
+// clang-format on
 
 // Conversions round to nearest even, as TensorFlow's Cast does.
 float ToFloat(Float16 value);

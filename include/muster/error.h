@@ -29,8 +29,8 @@ enum class Code {
 const char* CodeName(Code code);
 
 // Every user, configuration or resource error. what() is one line: the message, then the context from the inside out,
-// for example "Conv2D: input has 3 channels, filter expects 4 (at tower_0/cg/conv0/Conv2D)". Control characters, which names
-// out of files and flags may hold, come out escaped (a line break as \n, others as \x1b) in all three texts.
+// for example "Conv2D: input has 3 channels, filter expects 4 (at tower_0/cg/conv0/Conv2D)". Control characters, which
+// names out of files and flags may hold, come out escaped (a line break as \n, others as \x1b) in all three texts.
 class Error : public std::runtime_error {
  public:
   Error(Code code, std::string message, std::string context = "");

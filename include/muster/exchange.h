@@ -24,11 +24,12 @@ void CheckAllReduceSpec(const std::vector<AllReduceRange>& spec, int num_towers,
 // How the 8 cards of a server are linked, for hierarchical copies.
 enum class NetworkTopology : uint8_t { kDgx1, kGcpV100 };
 
-// How the gradients of replicated towers meet: what the flags of tf_cnn_benchmarks with these names say. The first that is
-// given decides how a tensor is summed: all_reduce_spec, hierarchical_copy, plain copy (gradient i is summed on tower i mod n,
-// or on the CPU, and everyone pulls the sum). Around it, in this order: gradients are concatenated, delayed, cut into packs.
-// Unless they are packed (gradient_repacking, agg_small_grads_*), what is summed is not a gradient but a bucket of them: those
-// that the backward pass makes one after the other, exchanged while it goes on. All sums add in a fixed order.
+// How the gradients of replicated towers meet: what the flags of tf_cnn_benchmarks with these names say. The first that
+// is given decides how a tensor is summed: all_reduce_spec, hierarchical_copy, plain copy (gradient i is summed on
+// tower i mod n, or on the CPU, and everyone pulls the sum). Around it, in this order: gradients are concatenated,
+// delayed, cut into packs. Unless they are packed (gradient_repacking, agg_small_grads_*), what is summed is not a
+// gradient but a bucket of them: those that the backward pass makes one after the other, exchanged while it goes on.
+// All sums add in a fixed order.
 struct ExchangeOptions {
   std::vector<AllReduceRange> all_reduce_spec;
   bool hierarchical_copy = false;

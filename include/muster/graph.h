@@ -34,8 +34,8 @@ struct Node {
   Attrs attrs;
   std::vector<Output> inputs;
   std::vector<NodeId> control_inputs;
-  DeviceName device;                      // as requested by scopes; may be partial or empty
-  std::vector<std::string> colocate_with; // names of nodes that must share the device ("loc:@name" in a GraphDef)
+  DeviceName device;                       // as requested by scopes; may be partial or empty
+  std::vector<std::string> colocate_with;  // names of nodes that must share the device ("loc:@name" in a GraphDef)
   std::vector<TensorDesc> outputs;
 
   template <typename A>
@@ -46,8 +46,8 @@ struct Node {
 
 // What the graph remembers about a variable beside its node.
 struct VariableInfo {
-  Output ref;                     // the Variable node
-  NodeId initializer = kNoNode;   // the Assign that gives it its first value
+  Output ref;                    // the Variable node
+  NodeId initializer = kNoNode;  // the Assign that gives it its first value
   bool trainable = true;
   std::string name;
 };

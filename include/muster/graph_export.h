@@ -19,10 +19,10 @@ std::string NodeToText(const Graph& graph, NodeId node);
 // Graphviz source: name scopes as nested clusters, a colour per device, shapes on the edges, control edges dashed.
 std::string GraphToDot(const Graph& graph);
 
-// TensorFlow's GraphDef, which TensorBoard shows and TensorFlow imports: operations by its names, with its attributes and
-// "_output_shapes". What is an attribute here but an input there (the shape of a Reshape, the axes of a Sum) becomes a
-// constant named as TensorFlow names it. Operations that only Muster's compiler makes keep their names, which begin with
-// "_". Binary or protobuf text. Throws OutOfRange if the result would exceed protobuf's 2 GiB.
+// TensorFlow's GraphDef, which TensorBoard shows and TensorFlow imports: operations by its names, with its attributes
+// and "_output_shapes". What is an attribute here but an input there (the shape of a Reshape, the axes of a Sum)
+// becomes a constant named as TensorFlow names it. Operations that only Muster's compiler makes keep their names, which
+// begin with "_". Binary or protobuf text. Throws OutOfRange if the result would exceed protobuf's 2 GiB.
 std::string GraphToGraphDef(const Graph& graph);
 std::string GraphToGraphDefText(const Graph& graph);
 

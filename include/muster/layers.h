@@ -65,8 +65,8 @@ struct ColumnLayer {
 };
 using Columns = std::vector<std::vector<ColumnLayer>>;
 
-// Adds what moves a running average of batch norm by "rate" towards the statistic of a batch; MoveAverage, or what a strategy
-// does in its place.
+// Adds what moves a running average of batch norm by "rate" towards the statistic of a batch; MoveAverage, or what a
+// strategy does in its place.
 using MovingAverageUpdater = std::function<void(const Scope& scope, Output moving, Output batch, double rate)>;
 // moving -= rate (moving - batch), on the device of "moving"; returns the node of the assignment.
 NodeId MoveAverage(const Scope& scope, Output moving, Output batch, double rate);
@@ -82,17 +82,18 @@ struct BuilderOptions {
   bool dropout = true;                     // false: dropout is the identity even in training
   bool update_moving_averages = true;      // false: training leaves the running averages alone (towers after the first)
   MovingAverageUpdater move_average{};     // empty: MoveAverage, as one of the builder's update operations
-  // If set, batch norm in training uses the statistics of all towers' batches together, as one tower on the joined batch would.
+  // If set, batch norm in training uses the statistics of all towers' batches together, as one tower on the joined
+  // batch would.
   TowerMean mean_over_towers{};
-  int num_towers = 1;                      // that mean_over_towers covers
+  int num_towers = 1;  // that mean_over_towers covers
   Reuse reuse = Reuse::kAuto;
   VariableGetter get_variable{};  // empty: GetVariable with "reuse"
 };
 
 // Builds layers and names them as tf_cnn_benchmarks' ConvNetBuilder does (or another library: UsingLibrary), so that
 // variables get the names of its checkpoints: counters give conv0, conv1, affine0, batchnorm0, mpool0 …; inside the
-// scope "cg" the first kernel is "cg/conv0/conv2d/kernel". Each function takes the layer's input and returns its output. Used by one thread; it
-// keeps a copy of its scope, and must not outlive the graph.
+// scope "cg" the first kernel is "cg/conv0/conv2d/kernel". Each function takes the layer's input and returns its
+// output. Used by one thread; it keeps a copy of its scope, and must not outlive the graph.
 class ModelBuilder {
  public:
   ModelBuilder(Scope scope, BuilderOptions options) : scope_(std::move(scope)), options_(std::move(options)) {}
@@ -142,12 +143,14 @@ class ModelBuilder {
   }
 
   // The layers that "body" adds go into a variable scope of this name; the counters run on.
-  template <typename Body> auto Within(std::string_view name, Body body) {
+  template <typename Body>
+  auto Within(std::string_view name, Body body) {
     ScopeGuard guard(this, scope_.WithVariableScope(name));
     return body();
   }
   // The layers that "body" adds are those of another library.
-  template <typename Body> auto UsingLibrary(LayerLibrary library, Body body) {
+  template <typename Body>
+  auto UsingLibrary(LayerLibrary library, Body body) {
     LibraryGuard guard(this, library);
     return body();
   }

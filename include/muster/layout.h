@@ -49,7 +49,8 @@ struct TensorDesc {
   Layout layout;
 
   int64_t byte_size() const {
-    return layout.is_plain() ? shape.num_elements() * static_cast<int64_t>(SizeOf(dtype)) : layout.format()->byte_size();
+    return layout.is_plain() ? shape.num_elements() * static_cast<int64_t>(SizeOf(dtype))
+                             : layout.format()->byte_size();
   }
   // "float32[2,3]", with "{key}" behind it for an opaque form.
   std::string ToString() const {

@@ -25,8 +25,9 @@ struct WeightDecay {
   double rate = 0;  // 0: none
   int num_towers = 1;
   bool single_op = false;
-  // If set, no gradient flows through the decay: each variable that it covers is handed over instead, and whoever takes it adds
-  // num_towers * rate * variable to its gradient. So the decay of variables that several towers have can be part of the update.
+  // If set, no gradient flows through the decay: each variable that it covers is handed over instead, and whoever takes
+  // it adds num_towers * rate * variable to its gradient. So the decay of variables that several towers have can be
+  // part of the update.
   std::function<void(const Variable& variable)> defer{};
 };
 // base_loss + num_towers * rate * L2LossOfVariables(variables); base_loss itself if there is nothing to add.

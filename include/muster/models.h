@@ -66,8 +66,9 @@ std::vector<std::string> ModelNames(std::string_view dataset);
 // The row of a data set, by any of its names. Throws InvalidArgument with the known ones.
 const DatasetInfo& FindDataset(std::string_view name);
 
-// Adds the model's network to the builder, inside the scope "cg" unless it is a "network": images [batch, height, width, channels] in NHWC, of
-// the builder's dtype -> logits [batch, num_classes], float32 (float64 in a float64 model).
+// Adds the model's network to the builder, inside the scope "cg" unless it is a "network": images [batch, height,
+// width, channels] in NHWC, of the builder's dtype -> logits [batch, num_classes], float32 (float64 in a float64
+// model).
 Output BuildLogits(ModelBuilder& builder, const Model& model, Output images, int num_classes);
 
 struct TowerOptions {
@@ -75,8 +76,9 @@ struct TowerOptions {
   int num_classes = 0;  // 0: the data set's
   WeightDecay weight_decay;
   double label_smoothing = 0;
-  double loss_scale = 1;  // the loss is multiplied by it before differentiation, the gradients divided afterwards
-  Output loss_scale_value{};  // if valid, a float32 scalar of the graph in place of that number
+  // If valid, a float32 scalar by which the loss is multiplied before differentiation; the gradients are divided by it.
+  Output loss_scale{};
+};
 };
 
 // One copy of a model on one device, from images and labels to gradients.
@@ -97,8 +99,8 @@ Tower BuildTrainingTower(const Scope& scope, const Model& model, Output images, 
 Tower BuildEvaluationTower(const Scope& scope, const Model& model, Output images, Output labels,
                            const TowerOptions& options);
 
-// The training step of a tower: one node that is done when the optimizer has updated its variables and its running averages are
-// updated. Adds one to global_step (int64) if it is valid.
+// The training step of a tower: one node that is done when the optimizer has updated its variables and its running
+// averages are updated. Adds one to global_step (int64) if it is valid.
 NodeId BuildTrainStep(const Scope& scope, const Tower& tower, Optimizer& optimizer, Output global_step = {});
 
 }  // namespace muster

@@ -7,6 +7,7 @@ namespace muster {
 
 // X(Name) for every operation: TensorFlow's name where it has one; a leading underscore marks what only the compiler
 // makes. One list, so that the enum, the names and the operation table cannot disagree.
+// clang-format off
 #define MUSTER_OP_KINDS(X)                                                                                            \
   /* sources, state, control */                                                                                       \
   X(Placeholder) X(Const) X(Fill) X(Variable) X(Assign) X(AssignAdd) X(AssignSub) X(Identity) X(StopGradient) X(NoOp) \
@@ -41,6 +42,7 @@ namespace muster {
   X(_FusedConv2D) X(_FusedConv2DBackpropFilter) X(_FusedMatMul) X(_MatMulApplyGradientDescent)                        \
   X(_FusedBatchNormEx) X(_FusedBatchNormGradEx) X(_MaxPoolReluGrad)                                                   \
   X(_Snapshot) X(_Reorder) X(_Send) X(_Recv)
+// clang-format on
 
 enum class OpKind : uint16_t {
 #define MUSTER_OP_ENUM(name) k##name,

@@ -21,12 +21,13 @@ class Profile {
   void AddStep(int64_t step, const Timeline& timeline);
   int num_steps() const { return static_cast<int>(steps_.size()); }
 
-  // TensorFlow's ProfileProto, which tfprof reads: every operation with its inputs, shapes, floating-point operations and device, and
-  // when it ran in each step. Time on a GPU is accelerator time. Bytes are those of an operation's outputs, since all memory
-  // is laid out beforehand; updates in place have none.
+  // TensorFlow's ProfileProto, which tfprof reads: every operation with its inputs, shapes, floating-point operations
+  // and device, and when it ran in each step. Time on a GPU is accelerator time. Bytes are those of an operation's
+  // outputs, since all memory is laid out beforehand; updates in place have none.
   std::string ToProfileProto() const;
-  // A table of the "most" kinds of operations that took longest, in the manner of tfprof's "op" view: by accelerator time, then by
-  // all time. Times and bytes are means over the steps; behind each the share of this and all later rows, and of this one.
+  // A table of the "most" kinds of operations that took longest, in the manner of tfprof's "op" view: by accelerator
+  // time, then by all time. Times and bytes are means over the steps; behind each the share of this and all later rows,
+  // and of this one.
   std::string OperationTable(int most) const;
 
  private:

@@ -10,8 +10,8 @@
 
 namespace muster {
 
-// Chooses the device string of a node that is being added: its kind, name, attributes, inputs and control inputs are set,
-// and "device" is what the scopes inside the function's ask for. What it returns takes the place of that device.
+// Chooses the device string of a node that is being added: its kind, name, attributes, inputs and control inputs are
+// set, and "device" is what the scopes inside the function's ask for. What it returns takes the place of that device.
 using DeviceFunction = std::function<std::string(const Node& node)>;
 
 // Where new operations go: a graph together with the names, device, colocation and control inputs that they get. Cheap
@@ -36,8 +36,8 @@ class Scope {
   Scope Named(std::string_view op_name) const;
   // Device scopes merge innermost first: parts that "device" leaves unset come from the scopes around it.
   Scope WithDevice(std::string_view device) const;
-  // A device scope that is a function (tf.device(function)): it sees what the scopes inside it ask for and may change that;
-  // the scopes around it then fill the parts that it leaves unset. An empty function is WithoutDevice.
+  // A device scope that is a function (tf.device(function)): it sees what the scopes inside it ask for and may change
+  // that; the scopes around it then fill the parts that it leaves unset. An empty function is WithoutDevice.
   Scope WithDeviceFunction(DeviceFunction function) const;
   // Cuts off the device scopes around this one, functions too, as tf.device(None) does.
   Scope WithoutDevice() const;

@@ -4,8 +4,8 @@
 
 namespace muster {
 
-// A node that soft placement put elsewhere than it asked: the type and index of its device were given up, never its job or
-// task. Plain data.
+// A node that soft placement put elsewhere than it asked: the type and index of its device were given up, never its job
+// or task. Plain data.
 struct SoftPlacement {
   std::string node;
   std::string op;         // "MatMul"

@@ -85,7 +85,8 @@ class Tensor {
 template <typename T>
 Tensor Tensor::Of(Shape shape, std::span<const T> values) {
   if (static_cast<int64_t>(values.size()) != shape.num_elements())
-    throw InvalidArgument("a tensor of shape " + shape.ToString() + " cannot hold " + std::to_string(values.size()) + " values");
+    throw InvalidArgument("a tensor of shape " + shape.ToString() + " cannot hold " + std::to_string(values.size()) +
+                          " values");
   Tensor tensor(DTypeOf<T>(), shape);
   std::copy(values.begin(), values.end(), static_cast<T*>(tensor.raw()));
   return tensor;

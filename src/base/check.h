@@ -6,5 +6,4 @@ namespace muster {
 [[noreturn]] void CheckFailed(const char* file, int line, const char* condition);
 }  // namespace muster
 
-#define MUSTER_CHECK(condition) \
-  ((condition) ? void(0) : ::muster::CheckFailed(__FILE__, __LINE__, #condition))
+#define MUSTER_CHECK(condition) ((condition) ? void(0) : ::muster::CheckFailed(__FILE__, __LINE__, #condition))

@@ -21,7 +21,8 @@ Error FileError(const std::string& doing, const std::string& path, int error) {
   Code code = Code::kUnknown;
   if (error == ENOENT || error == ENOTDIR) code = Code::kNotFound;
   if (error == EACCES || error == EPERM || error == EROFS) code = Code::kPermissionDenied;
-  if (error == ENOSPC || error == EDQUOT || error == EFBIG || error == EMFILE || error == ENFILE) code = Code::kResourceExhausted;
+  if (error == ENOSPC || error == EDQUOT || error == EFBIG || error == EMFILE || error == ENFILE)
+    code = Code::kResourceExhausted;
   if (error == EISDIR || error == ENAMETOOLONG || error == ELOOP) code = Code::kInvalidArgument;
   return Error(code, fmt::format("cannot {} {}: {}", doing, path, std::strerror(error)));
 }
@@ -109,7 +110,8 @@ bool IsWritable(int fd) {
 std::optional<int> StandardStreamOf(const std::optional<struct stat>& status) {
   for (const int fd : {STDOUT_FILENO, STDERR_FILENO}) {
     struct stat stream {};
-    if (status && IsWritable(fd) && ::fstat(fd, &stream) == 0 && stream.st_dev == status->st_dev && stream.st_ino == status->st_ino)
+    if (status && IsWritable(fd) && ::fstat(fd, &stream) == 0 && stream.st_dev == status->st_dev &&
+        stream.st_ino == status->st_ino)
       return fd;
   }
   return std::nullopt;
@@ -123,7 +125,8 @@ void WriteThrough(const std::string& path, std::string_view bytes) {
 }
 
 // Errors name the file that was asked for, never the temporary one.
-void Replace(const std::string& asked, const std::string& target, const std::optional<struct stat>& old, std::string_view bytes) {
+void Replace(const std::string& asked, const std::string& target, const std::optional<struct stat>& old,
+             std::string_view bytes) {
   const std::string temporary = TemporaryName(target);
   try {
     const int fd = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);

@@ -8,18 +8,12 @@ namespace muster {
 
 const char* FlagTypeName(FlagType type) {
   switch (type) {
-    case FlagType::kBoolean:
-      return "boolean";
-    case FlagType::kInteger:
-      return "integer";
-    case FlagType::kFloat:
-      return "float";
-    case FlagType::kString:
-      return "string";
-    case FlagType::kEnum:
-      return "enum";
-    case FlagType::kList:
-      return "list";
+    case FlagType::kBoolean: return "boolean";
+    case FlagType::kInteger: return "integer";
+    case FlagType::kFloat: return "float";
+    case FlagType::kString: return "string";
+    case FlagType::kEnum: return "enum";
+    case FlagType::kList: return "list";
   }
   return "unknown";
 }
@@ -28,17 +22,12 @@ namespace {
 
 bool HoldsType(const FlagValue& value, FlagType type) {
   switch (type) {
-    case FlagType::kBoolean:
-      return std::holds_alternative<bool>(value);
-    case FlagType::kInteger:
-      return std::holds_alternative<int64_t>(value);
-    case FlagType::kFloat:
-      return std::holds_alternative<double>(value);
+    case FlagType::kBoolean: return std::holds_alternative<bool>(value);
+    case FlagType::kInteger: return std::holds_alternative<int64_t>(value);
+    case FlagType::kFloat: return std::holds_alternative<double>(value);
     case FlagType::kString:
-    case FlagType::kEnum:
-      return std::holds_alternative<std::string>(value);
-    case FlagType::kList:
-      return std::holds_alternative<std::vector<std::string>>(value);
+    case FlagType::kEnum: return std::holds_alternative<std::string>(value);
+    case FlagType::kList: return std::holds_alternative<std::vector<std::string>>(value);
   }
   return false;
 }
@@ -81,13 +70,15 @@ bool FlagValues::has_value(std::string_view name) const { return !std::holds_alt
 
 namespace {
 
-template <typename T> const T& Typed(const FlagValue& value) {
+template <typename T>
+const T& Typed(const FlagValue& value) {
   const T* typed = std::get_if<T>(&value);
   MUSTER_CHECK(typed != nullptr);
   return *typed;
 }
 
-template <typename T> std::optional<T> Optional(const FlagValue& value) {
+template <typename T>
+std::optional<T> Optional(const FlagValue& value) {
   if (std::holds_alternative<std::monostate>(value)) return std::nullopt;
   return Typed<T>(value);
 }

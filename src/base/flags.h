@@ -45,7 +45,7 @@ class FlagTable {
   explicit FlagTable(std::vector<FlagSpec> specs);
 
   const std::vector<FlagSpec>& specs() const& { return specs_; }
-  const std::vector<FlagSpec>& specs() && = delete;  // a loop over a temporary table's flags would read freed memory
+  const std::vector<FlagSpec>& specs() && = delete;   // a loop over a temporary table's flags would read freed memory
   const FlagSpec* Find(std::string_view name) const;  // null when there is none
 
   // A table with the flags of both, these first.

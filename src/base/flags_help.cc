@@ -23,18 +23,12 @@ std::vector<std::string> Groups(const FlagTable& table) {
 // How a flag is written: "--[no]eval", "--batch_size=N", "--optimizer=momentum|sgd".
 std::string Spelling(const FlagSpec& spec) {
   switch (spec.type) {
-    case FlagType::kBoolean:
-      return fmt::format("--[no]{}", spec.name);
-    case FlagType::kInteger:
-      return fmt::format("--{}=N", spec.name);
-    case FlagType::kFloat:
-      return fmt::format("--{}=X", spec.name);
-    case FlagType::kEnum:
-      return fmt::format("--{}={}", spec.name, fmt::join(spec.enum_values, "|"));
-    case FlagType::kString:
-      return fmt::format("--{}=TEXT", spec.name);
-    case FlagType::kList:
-      return fmt::format("--{}=A,B", spec.name);
+    case FlagType::kBoolean: return fmt::format("--[no]{}", spec.name);
+    case FlagType::kInteger: return fmt::format("--{}=N", spec.name);
+    case FlagType::kFloat: return fmt::format("--{}=X", spec.name);
+    case FlagType::kEnum: return fmt::format("--{}={}", spec.name, fmt::join(spec.enum_values, "|"));
+    case FlagType::kString: return fmt::format("--{}=TEXT", spec.name);
+    case FlagType::kList: return fmt::format("--{}=A,B", spec.name);
   }
   return "--" + spec.name;
 }
@@ -75,7 +69,8 @@ std::string HelpText(const std::string& usage, const FlagTable& table) {
       if (!spec.important || spec.group != group) continue;
       const bool has_default = !FlagValueText(spec.default_value).empty();
       const std::string help = has_default ? fmt::format("{} ({})", spec.help, DefaultText(spec)) : spec.help;
-      // Beside the flag where it leaves room, and on in the same column; below it only when the flag itself is too long.
+      // Beside the flag where it leaves room, and on in the same column; below it only when the flag itself is too
+      // long.
       const std::string left = fmt::format("  {:<{}} ", Spelling(spec), kLeft);
       const bool beside = left.size() == kLeft + 3 || left.size() + help.size() <= kColumns;
       const std::string text_lines = Wrapped(help, left.size() > kLeft + 3 && beside ? left.size() : kLeft + 3);

@@ -113,18 +113,14 @@ Word TakeApart(const std::string& word) {
 
 FlagValue ParseFlagValue(const FlagSpec& spec, const std::string& text) {
   switch (spec.type) {
-    case FlagType::kBoolean:
-      return ParseBoolean(spec, text);
-    case FlagType::kInteger:
-      return ParseInteger(spec, text);
+    case FlagType::kBoolean: return ParseBoolean(spec, text);
+    case FlagType::kInteger: return ParseInteger(spec, text);
     case FlagType::kFloat:
       if (text.empty()) throw BadValue(spec, text, "'' is not a number");
       return ParseFloat(spec, text);
-    case FlagType::kList:
-      return ParseList(text);
+    case FlagType::kList: return ParseList(text);
     case FlagType::kString:
-    case FlagType::kEnum:
-      break;
+    case FlagType::kEnum: break;
   }
   return text;
 }

@@ -4,10 +4,10 @@
 
 namespace muster {
 
-// While it lives, this thread computes with numbers too small for the normal form (below 1.2e-38 in float32) as zeros, as TensorFlow's
-// threads do: processors need up to a hundred times longer for them, and saturated softmaxes are full of them. Threads that
-// start meanwhile inherit it; those that run already must be told (backend/cpu/parallel.h tells OpenMP's). Objects on one thread
-// nest. Does nothing where the processor has no such switch.
+// While it lives, this thread computes with numbers too small for the normal form (below 1.2e-38 in float32) as zeros,
+// as TensorFlow's threads do: processors need up to a hundred times longer for them, and saturated softmaxes are full
+// of them. Threads that start meanwhile inherit it; those that run already must be told (backend/cpu/parallel.h tells
+// OpenMP's). Objects on one thread nest. Does nothing where the processor has no such switch.
 class FlushDenormals {
  public:
   FlushDenormals();

@@ -6,8 +6,8 @@
 
 namespace muster {
 
-// A 64-bit hash that is the same in every process, build and release: for fingerprints that are stored or compared between
-// tasks. Not for secrets. What goes in is separated by length, so that "ab","c" and "a","bc" differ.
+// A 64-bit hash that is the same in every process, build and release: for fingerprints that are stored or compared
+// between tasks. Not for secrets. What goes in is separated by length, so that "ab","c" and "a","bc" differ.
 class StableHash {
  public:
   void Add(uint64_t word) { state_ = Mix((state_ ^ word) + 0x9E3779B97F4A7C15); }
@@ -29,7 +29,8 @@ class StableHash {
     std::memcpy(&word, bytes, size);
     return word;
   }
-  // A bijection in which each input bit reaches every output bit: the finaliser of SplitMix64 (Steele, Lea, Flood, 2014).
+  // A bijection in which each input bit reaches every output bit: the finaliser of SplitMix64 (Steele, Lea, Flood,
+  // 2014).
   static constexpr uint64_t Mix(uint64_t z) {
     z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9;
     z = (z ^ (z >> 27)) * 0x94D049BB133111EB;

@@ -47,7 +47,8 @@ void RequestInterrupt() { interrupted.store(true, std::memory_order_relaxed); }
 class InterruptScope::Listener {
  public:
   Listener() {
-    if (::pipe2(end_, O_CLOEXEC) != 0) throw Internal(std::string("no pipe for the thread that waits for Ctrl-C: ") + std::strerror(errno));
+    if (::pipe2(end_, O_CLOEXEC) != 0)
+      throw Internal(std::string("no pipe for the thread that waits for Ctrl-C: ") + std::strerror(errno));
     pthread_sigmask(SIG_BLOCK, &signals_, &former_);
     thread_ = std::thread([this] { Listen(); });
   }

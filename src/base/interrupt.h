@@ -21,9 +21,9 @@ void RequestInterrupt();
 
 // Installs the handlers; the destructor puts the former ones back and clears the flag. One at a time.
 //
-// The handlers run on a thread of their own: meanwhile the calling thread, and those that it starts, block both signals. oneDNN's
-// matrix products for AVX2 let the stack pointer point into a buffer on the heap, and the frame of a signal that came then would
-// overwrite what lies below.
+// The handlers run on a thread of their own: meanwhile the calling thread, and those that it starts, block both
+// signals. oneDNN's matrix products for AVX2 let the stack pointer point into a buffer on the heap, and the frame of a
+// signal that came then would overwrite what lies below.
 class InterruptScope {
  public:
   InterruptScope();

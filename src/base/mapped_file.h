@@ -7,8 +7,9 @@
 namespace muster {
 
 // A file's bytes in memory, read by the system as they are touched. Any number of threads may read. A file that becomes
-// shorter meanwhile ends the process (SIGBUS) when its lost bytes are touched, so this is for files that are only ever replaced as a
-// whole, by programs that keep to that; is_whole finds the others' doing, but for the moment between it and the touch.
+// shorter meanwhile ends the process (SIGBUS) when its lost bytes are touched, so this is for files that are only ever
+// replaced as a whole, by programs that keep to that; is_whole finds the others' doing, but for the moment between it
+// and the touch.
 class MappedFile {
  public:
   // Throws Error naming the path if it cannot be opened or is no regular file.

@@ -6,8 +6,8 @@
 
 namespace muster {
 
-// A file that is written piece by piece, through a buffer. For one thread. Every failure throws Error naming the path and the
-// system's reason; a full disk may show as late as in Close.
+// A file that is written piece by piece, through a buffer. For one thread. Every failure throws Error naming the path
+// and the system's reason; a full disk may show as late as in Close.
 class OutputFile {
  public:
   enum class Mode {
@@ -29,8 +29,8 @@ class OutputFile {
   // Flush, and wait until the bytes are on the disk.
   void Sync();
   void Close();
-  // For kPending: Sync and Close must have been called. Renames, CommitAs to another name than was planned; the folder must be
-  // synced by the caller (SyncFolder), who may have several files to commit.
+  // For kPending: Sync and Close must have been called. Renames, CommitAs to another name than was planned; the folder
+  // must be synced by the caller (SyncFolder), who may have several files to commit.
   void Commit() { CommitAs(path_); }
   void CommitAs(const std::string& path);
 
@@ -48,8 +48,8 @@ class OutputFile {
   int64_t size_ = 0;
 };
 
-// Removes temporary files in a folder that processes which no longer run have left (IsAbandoned) of kPending files whose name
-// begins with "prefix".
+// Removes temporary files in a folder that processes which no longer run have left (IsAbandoned) of kPending files
+// whose name begins with "prefix".
 void RemoveAbandonedFiles(const std::string& folder, std::string_view prefix);
 
 }  // namespace muster

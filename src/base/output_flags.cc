@@ -21,7 +21,8 @@ void Check(const std::string& flag, const std::string& value, const char* kind, 
   }
 }
 
-// Whether the file's first byte that is no space begins an object or a list; true for what is empty, or no regular file at all.
+// Whether the file's first byte that is no space begins an object or a list; true for what is empty, or no regular file
+// at all.
 bool LooksLikeJson(const std::string& path) {
   std::error_code unknown;
   if (!std::filesystem::is_regular_file(path, unknown)) return true;
@@ -37,7 +38,8 @@ void CheckFileFlag(const std::string& flag, const std::string& path) { Check(fla
 void CheckJsonFlag(const std::string& flag, const std::string& path) {
   CheckFileFlag(flag, path);
   if (IsStandardStream(path) || LooksLikeJson(path)) return;
-  throw InvalidArgument(fmt::format("flag --{}: {} is there and is no JSON; it is not overwritten, so name another file", flag, path));
+  throw InvalidArgument(
+      fmt::format("flag --{}: {} is there and is no JSON; it is not overwritten, so name another file", flag, path));
 }
 
 void CheckFolderFlag(const std::string& flag, const std::string& folder) { Check(flag, folder, "folder", CheckFolder); }
@@ -47,9 +49,12 @@ void CheckDistinctFiles(const std::vector<std::pair<std::string, std::string>>& 
   for (const auto& [flag, path] : files) {
     if (path.empty()) continue;
     std::error_code unknown;
-    const std::filesystem::path real = std::filesystem::weakly_canonical(std::filesystem::absolute(path, unknown), unknown);
+    const std::filesystem::path real =
+        std::filesystem::weakly_canonical(std::filesystem::absolute(path, unknown), unknown);
     const auto [it, is_new] = flag_of.emplace(real.empty() ? std::filesystem::path(path) : real, flag);
-    if (!is_new) throw InvalidArgument(fmt::format("flags --{} and --{} name the same file {}: one would overwrite the other", it->second, flag, path));
+    if (!is_new)
+      throw InvalidArgument(fmt::format("flags --{} and --{} name the same file {}: one would overwrite the other",
+                                        it->second, flag, path));
   }
 }
 

@@ -12,15 +12,15 @@ namespace muster {
 // The flag of a file, for example CheckFileFlag("json", "result.json"); see CheckWritable.
 void CheckFileFlag(const std::string& flag, const std::string& path);
 
-// The same for a file of JSON. A file that is there and is something else (data, a checkpoint) is refused, as it would be lost; not
-// one that standard output or error goes to, which is only added to.
+// The same for a file of JSON. A file that is there and is something else (data, a checkpoint) is refused, as it would
+// be lost; not one that standard output or error goes to, which is only added to.
 void CheckJsonFlag(const std::string& flag, const std::string& path);
 
 // The flag of a folder, for example CheckFolderFlag("train_dir", "run"); see CheckFolder.
 void CheckFolderFlag(const std::string& flag, const std::string& folder);
 
-// Files that one command writes, as (flag, path); empty paths do not count. Throws InvalidArgument naming two flags that lead to the
-// same file.
+// Files that one command writes, as (flag, path); empty paths do not count. Throws InvalidArgument naming two flags
+// that lead to the same file.
 void CheckDistinctFiles(const std::vector<std::pair<std::string, std::string>>& files);
 
 // The flag of a folder that is only read and need not exist: throws Error if it is something else.

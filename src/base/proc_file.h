@@ -7,7 +7,8 @@
 
 namespace muster {
 
-// The whole of a small text file (at most 1 MiB is read), such as those in /proc and /sys; nullopt if it cannot be read.
+// The whole of a small text file (at most 1 MiB is read), such as those in /proc and /sys; nullopt if it cannot be
+// read.
 std::optional<std::string> ReadSmallFile(const std::string& path);
 
 // The value behind "key" at the start of a line ("VmRSS:" in /proc/self/status), without the blanks around it.

@@ -7,16 +7,16 @@ namespace muster {
 
 // What this process keeps in physical memory, split by origin, in bytes. A value; -1 where the kernel does not say.
 //
-// resident = anonymous + file + shared. "anonymous" is what the program itself made: heap, stacks, arenas (private pages
-// without a file, and private pages of a file once written, such as relocated data). "file" is clean pages of mapped
-// files: the binary, its libraries, and any file the program maps. "shared" is shared memory and tmpfs.
+// resident = anonymous + file + shared. "anonymous" is what the program itself made: heap, stacks, arenas (private
+// pages without a file, and private pages of a file once written, such as relocated data). "file" is clean pages of
+// mapped files: the binary, its libraries, and any file the program maps. "shared" is shared memory and tmpfs.
 struct ProcessMemory {
   int64_t resident = -1;
   int64_t anonymous = -1;
   int64_t file = -1;
   int64_t shared = -1;
-  int64_t peak_resident = -1;    // largest "resident" since the process began, or since ResetPeakResident
-  int64_t huge_anonymous = -1;   // part of "anonymous" in transparent huge pages; only the exact reading knows it
+  int64_t peak_resident = -1;   // largest "resident" since the process began, or since ResetPeakResident
+  int64_t huge_anonymous = -1;  // part of "anonymous" in transparent huge pages; only the exact reading knows it
 };
 
 // From /proc/self/status: some microseconds. The kernel batches these counters per thread or CPU, so that each may lag
@@ -34,18 +34,18 @@ ProcessMemory ReadProcessMemoryExactly();
 // early and stay, so file(T) <= file(now) and the two differ by pages of code first run after T; VmHWM - file(now) is
 // therefore exact up to that (hundreds of KiB in practice) and never more than what was really used. The result is at
 // least what is held now: max(VmHWM - file(now), anonymous(now) + shared(now)). Two cases to know: a data file that the
-// program maps counts as file, not as ours; and if the kernel reclaims code pages under memory pressure file(now) shrinks
-// and the result grows by as much.
+// program maps counts as file, not as ours; and if the kernel reclaims code pages under memory pressure file(now)
+// shrinks and the result grows by as much.
 int64_t PeakOwnBytes();
 // The same from a reading.
 int64_t PeakOwnBytes(const ProcessMemory& memory);
 
-// What the program itself holds now, without binary and libraries (0 where the kernel does not say); exact. Gives the heap's free
-// memory back before.
+// What the program itself holds now, without binary and libraries (0 where the kernel does not say); exact. Gives the
+// heap's free memory back before.
 int64_t HeldOwnBytes();
 
-// Starts the high-water mark again from what is resident now, so that a phase can be measured alone. False if the kernel
-// refuses (it takes write access to /proc/self/clear_refs).
+// Starts the high-water mark again from what is resident now, so that a phase can be measured alone. False if the
+// kernel refuses (it takes write access to /proc/self/clear_refs).
 bool ResetPeakResident();
 
 // The parsers behind the readers, for text of those files.

@@ -49,10 +49,8 @@ void FillChunks(const Philox& philox, int64_t step, int64_t first, std::span<T> 
 template <typename T>
 void Uniform(const Word<T>* words, T* out) {
   for (int64_t i = 0; i < kChunk; ++i) {
-    if constexpr (sizeof(T) == 4)
-      out[i] = UniformFloat(words[i]);
-    else
-      out[i] = UniformDouble(static_cast<uint32_t>(words[i] >> 32), static_cast<uint32_t>(words[i]));
+    if constexpr (sizeof(T) == 4) out[i] = UniformFloat(words[i]);
+    else out[i] = UniformDouble(static_cast<uint32_t>(words[i] >> 32), static_cast<uint32_t>(words[i]));
   }
 }
 
@@ -102,10 +100,12 @@ void RandomStream::FillUniform(int64_t step, int64_t first, std::span<float> out
 void RandomStream::FillUniform(int64_t step, int64_t first, std::span<double> out) const {
   FillChunks(philox_, step, first, out, Uniform<double>);
 }
-void RandomStream::FillUniformInt(int64_t step, int64_t first, int64_t low, int64_t high, std::span<int32_t> out) const {
+void RandomStream::FillUniformInt(int64_t step, int64_t first, int64_t low, int64_t high,
+                                  std::span<int32_t> out) const {
   UniformInt(philox_, step, first, low, high, out);
 }
-void RandomStream::FillUniformInt(int64_t step, int64_t first, int64_t low, int64_t high, std::span<int64_t> out) const {
+void RandomStream::FillUniformInt(int64_t step, int64_t first, int64_t low, int64_t high,
+                                  std::span<int64_t> out) const {
   UniformInt(philox_, step, first, low, high, out);
 }
 void RandomStream::FillNormal(int64_t step, int64_t first, std::span<float> out) const {

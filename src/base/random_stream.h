@@ -9,8 +9,8 @@
 namespace muster {
 
 // The random numbers of one operation. Element i of the tensor that step s draws is a pure function of (graph seed,
-// operation seed, node name, s, i), so any part of a tensor can be drawn by any thread, in any order, on any backend, with
-// equal bits. A small value; constant use from several threads is fine.
+// operation seed, node name, s, i), so any part of a tensor can be drawn by any thread, in any order, on any backend,
+// with equal bits. A small value; constant use from several threads is fine.
 //
 // The mapping, exactly:
 //   key     Philox(MixSeeds(graph seed, operation seed), HashName(node name)), counter (step, block)
@@ -31,8 +31,8 @@ class RandomStream {
   void FillUniform(int64_t step, int64_t first, std::span<float> out) const;
   void FillUniform(int64_t step, int64_t first, std::span<double> out) const;
 
-  // Integers in [low, high), which must not be empty: low + floor(word * (high - low) / 2^bits). Each value is off its exact
-  // probability by less than 2^-bits.
+  // Integers in [low, high), which must not be empty: low + floor(word * (high - low) / 2^bits). Each value is off its
+  // exact probability by less than 2^-bits.
   void FillUniformInt(int64_t step, int64_t first, int64_t low, int64_t high, std::span<int32_t> out) const;
   void FillUniformInt(int64_t step, int64_t first, int64_t low, int64_t high, std::span<int64_t> out) const;
 

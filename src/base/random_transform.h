@@ -7,8 +7,8 @@
 
 namespace muster {
 
-// Random words to normal numbers. The float versions are branch-free sequences of exactly rounded operations, so that they
-// vectorise and give equal bits at any vector width; the double ones call the C library.
+// Random words to normal numbers. The float versions are branch-free sequences of exactly rounded operations, so that
+// they vectorise and give equal bits at any vector width; the double ones call the C library.
 
 // ln(x) for 2^-24 <= x <= 1, to about 1 ulp: x = m 2^e with sqrt(1/2) <= m < sqrt(2), ln(m) = 2 atanh((m-1)/(m+1)).
 inline float LogUnit(float x) {
@@ -21,8 +21,8 @@ inline float LogUnit(float x) {
   return static_cast<float>(e) * std::numbers::ln2_v<float> + (2 * s + s * series);
 }
 
-// r cos(a) and r sin(a) with r = sqrt(-2 ln u): u in (0, 1] from the high 24 bits of the first word; the angle a is uniform:
-// the high 2 bits of the second word choose a quadrant, the next 24 a point in it, seen from its middle.
+// r cos(a) and r sin(a) with r = sqrt(-2 ln u): u in (0, 1] from the high 24 bits of the first word; the angle a is
+// uniform: the high 2 bits of the second word choose a quadrant, the next 24 a point in it, seen from its middle.
 inline void NormalPair(uint32_t radius_word, uint32_t angle_word, float* out) {
   const float u = static_cast<float>(static_cast<int32_t>((radius_word >> 8) + 1)) * 0x1p-24f;
   const float r = std::sqrt(-2 * LogUnit(u));
@@ -46,8 +46,8 @@ inline void NormalPair(uint64_t radius_word, uint64_t angle_word, double* out) {
   out[1] = r * std::sin(a);
 }
 
-// The z with erf(z / sqrt 2) = t erf(sqrt 2), for -1 < t < 1: a rational function of v = 1 - t^2, fitted to a relative error of
-// 7e-8. All its coefficients are positive, so nothing cancels.
+// The z with erf(z / sqrt 2) = t erf(sqrt 2), for -1 < t < 1: a rational function of v = 1 - t^2, fitted to a relative
+// error of 7e-8. All its coefficients are positive, so nothing cancels.
 template <typename T>
 T TruncatedNormalQuantile(T t) {
   const T v = (1 - t) * (1 + t);

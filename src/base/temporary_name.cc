@@ -36,7 +36,8 @@ uint32_t ProcessSpace() {
     hash.Add(ReadSmallFile("/proc/sys/kernel/random/boot_id").value_or(""));
     hash.Add(fs::read_symlink("/proc/self/ns/pid", ignored).string());
     char host[256] = {};
-    if (::gethostname(host, sizeof host - 1) == 0) hash.Add(std::string_view(host));  // where /proc does not tell, and for copies of a running machine
+    if (::gethostname(host, sizeof host - 1) == 0)
+      hash.Add(std::string_view(host));  // where /proc does not tell, and for copies of a running machine
     return static_cast<uint32_t>(hash.value());
   }();
   return space;
@@ -67,7 +68,9 @@ bool IsOld(const fs::path& file) {
 
 }  // namespace
 
-std::string TemporaryName(const std::string& path, pid_t process) { return fmt::format("{}{}{}-{:08x}", path, kMark, process, ProcessSpace()); }
+std::string TemporaryName(const std::string& path, pid_t process) {
+  return fmt::format("{}{}{}-{:08x}", path, kMark, process, ProcessSpace());
+}
 
 bool IsAbandoned(const fs::path& file) {
   const std::string name = file.filename().string();

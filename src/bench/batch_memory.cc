@@ -7,7 +7,8 @@
 
 namespace muster::bench {
 
-BatchMemory::BatchMemory(const BenchParams& params, const OwnParams& own, const Derived& derived, SessionOptions devices)
+BatchMemory::BatchMemory(const BenchParams& params, const OwnParams& own, const Derived& derived,
+                         SessionOptions devices)
     : params_(params),
       own_(own),
       derived_(derived),
@@ -41,7 +42,8 @@ train::PlanMemory BatchMemory::PlanWith(Recompute recompute, Batches which) cons
 train::FitQuestion BatchMemory::QuestionOf(Batches which) const {
   const bool is_evaluation = params_.eval_batch_size > 0 && (params_.eval || which == Batches::kEvaluation);
   return {.flag = is_evaluation ? "eval_batch_size" : "batch_size",
-          .batch_size = which == Batches::kEvaluation ? derived_.eval_batch_size_per_device : derived_.batch_size_per_device,
+          .batch_size =
+              which == Batches::kEvaluation ? derived_.eval_batch_size_per_device : derived_.batch_size_per_device,
           .plan = PlanWith(mode_, which),
           .exchange_flags = ExchangeFlags()};
 }
@@ -67,7 +69,8 @@ void BatchMemory::CheckImagesFit() const {
 // The batch of the plan that takes more beside the variables is the one to make smaller.
 void BatchMemory::CheckFits(const train::MemoryNeeds& needs, const StepPlans& plans) const {
   const auto own_bytes = [](const Runner& plan) { return plan.stats().peak_bytes - plan.stats().variable_bytes; };
-  const bool is_evaluation = plans.evaluation != nullptr && params_.eval_batch_size > 0 && own_bytes(*plans.evaluation) > own_bytes(*plans.step);
+  const bool is_evaluation = plans.evaluation != nullptr && params_.eval_batch_size > 0 &&
+                             own_bytes(*plans.evaluation) > own_bytes(*plans.step);
   train::FitQuestion question = QuestionOf(is_evaluation ? Batches::kEvaluation : Batches::kTraining);
   const bool can_recompute = mode_ == Recompute::kNone && !params_.forward_only && !params_.eval && !is_evaluation;
   if (can_recompute) {
@@ -79,7 +82,8 @@ void BatchMemory::CheckFits(const train::MemoryNeeds& needs, const StepPlans& pl
 
 int64_t BatchMemory::LargestBatch() const {
   constexpr int64_t kMost = 1 << 20;
-  const int64_t largest = train::LargestBatch(derived_.model.default_batch_size, kMost, PlanWith(mode_, Batches::kTraining));
+  const int64_t largest =
+      train::LargestBatch(derived_.model.default_batch_size, kMost, PlanWith(mode_, Batches::kTraining));
   if (largest > 0) return largest;
   train::FitQuestion question = QuestionOf(Batches::kTraining);
   question.batch_size = 1;

@@ -7,8 +7,8 @@
 
 namespace muster::bench {
 
-// What a benchmark needs of memory, told from its plans: nothing is allocated, nothing runs. The parameters must outlive
-// the object.
+// What a benchmark needs of memory, told from its plans: nothing is allocated, nothing runs. The parameters must
+// outlive the object.
 class BatchMemory {
  public:
   BatchMemory(const BenchParams& params, const OwnParams& own, const Derived& derived, SessionOptions devices);

@@ -44,15 +44,18 @@ void BenchRun::EvaluateCheckpoints() {
   }
   if (goes_on) return;
   record_.state = ExitState::kInterrupted;
-  console_.Note(fmt::format("interrupted after {} evaluation{}", record_.evaluations.size(), record_.evaluations.size() == 1 ? "" : "s"));
+  console_.Note(fmt::format("interrupted after {} evaluation{}", record_.evaluations.size(),
+                            record_.evaluations.size() == 1 ? "" : "s"));
 }
 
 bool BenchRun::EvaluateOnce(const LoadedCheckpoint& checkpoint) {
-  std::optional<EvaluationRecord> record = evaluator_.Evaluate(*runner_, checkpoint.global_step, log_ ? &*log_ : nullptr);
+  std::optional<EvaluationRecord> record =
+      evaluator_.Evaluate(*runner_, checkpoint.global_step, log_ ? &*log_ : nullptr);
   if (!record) return false;
   record->checkpoint = checkpoint.path;
   record_.evaluations.push_back(*record);
-  const TotalTiming total = ComputeTotal(static_cast<double>(derived_.eval_batch_size), record->num_batches, 1, record->seconds);
+  const TotalTiming total =
+      ComputeTotal(static_cast<double>(derived_.eval_batch_size), record->num_batches, 1, record->seconds);
   for (const std::string& line : TotalLines(total.images_per_sec)) console_.Print(line);
   return true;
 }
@@ -72,7 +75,9 @@ bool BenchRun::PauseToEvaluate(int64_t steps) {
   if (!EvaluateNow("evaluation")) return false;
   const double target = params_.stop_at_top_1_accuracy.value_or(0);
   stopped_at_target_ = target != 0 && record_.evaluations.back().accuracies.top_1 >= target;
-  console_.Print(stopped_at_target_ ? fmt::format("Stopping, as eval accuracy at least {} was reached", PythonFloat(target)) : "Resuming training");
+  console_.Print(stopped_at_target_
+                     ? fmt::format("Stopping, as eval accuracy at least {} was reached", PythonFloat(target))
+                     : "Resuming training");
   return !stopped_at_target_;
 }
 

@@ -60,9 +60,10 @@ void BenchRun::Prepare(const StepRunnerFactory& factory) {
   for (const std::string& note : notes_) console_.Note(note);
   if (const std::string note = NoEffectNote(params_, own_); !note.empty()) console_.Note(note);
   const auto mib = [](int64_t bytes) { return static_cast<double>(bytes) / (1 << 20); };
-  console_.Note(fmt::format("memory plan: peak {:.1f} MiB, {:.1f} of them counted against the host's limit; {} thread{}",
-                            mib(record_.prepared.planned_peak_bytes), mib(record_.prepared.counted_bytes), record_.prepared.num_threads,
-                            record_.prepared.num_threads == 1 ? "" : "s"));
+  console_.Note(
+      fmt::format("memory plan: peak {:.1f} MiB, {:.1f} of them counted against the host's limit; {} thread{}",
+                  mib(record_.prepared.planned_peak_bytes), mib(record_.prepared.counted_bytes),
+                  record_.prepared.num_threads, record_.prepared.num_threads == 1 ? "" : "s"));
   if (!record_.prepared.memory_note.empty()) console_.Note(record_.prepared.memory_note);
   if (!record_.prepared.precision_note.empty()) console_.Note(record_.prepared.precision_note);
   for (const std::string& note : record_.prepared.input_notes) console_.Note(note);
@@ -75,8 +76,9 @@ void BenchRun::Prepare(const StepRunnerFactory& factory) {
 
 // Warm-up steps would train, too.
 void BenchRun::NoteNothingLeft() {
-  console_.Note(fmt::format("nothing is left to do: {} has {} steps, and --num_batches={} counts those of earlier runs; nothing was written",
-                            params_.train_dir.value_or("the run"), global_step_, derived_.num_batches));
+  console_.Note(fmt::format(
+      "nothing is left to do: {} has {} steps, and --num_batches={} counts those of earlier runs; nothing was written",
+      params_.train_dir.value_or("the run"), global_step_, derived_.num_batches));
 }
 
 }  // namespace muster::bench

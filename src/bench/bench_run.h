@@ -81,11 +81,11 @@ class BenchRun {
   RunRecord record_;
   std::vector<double> timed_seconds_;
   std::optional<LoadedCheckpoint> checkpoint_;  // --eval: the one of the next round
-  int64_t global_step_ = 0;  // done, those of the run that this one goes on from included
-  int64_t num_timed_ = 0;    // num_batches is the aim of both runs together, whose warm-up steps count (as in the peer)
+  int64_t global_step_ = 0;                     // done, those of the run that this one goes on from included
+  int64_t num_timed_ = 0;  // num_batches is the aim of both runs together, whose warm-up steps count (as in the peer)
   bool noted_not_finite_ = false;
   bool stopped_at_target_ = false;  // --stop_at_top_1_accuracy
-  bool running_ = false;  // the model was prepared: from now on there is a result
+  bool running_ = false;            // the model was prepared: from now on there is a result
 };
 
 }  // namespace muster::bench

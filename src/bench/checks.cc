@@ -38,7 +38,8 @@ void CheckFieldBounds(const P& p) {
 
 // tf_cnn_benchmarks leaves these unchecked and fails, or does something odd, later.
 void CheckAmounts(const P& p) {
-  constexpr int64_t kMaxBatch = INT32_MAX, kMaxDevices = 1024, kMaxPacks = 10000, kMaxThreads = 4096, kMaxAutotuneThreshold = 1000, kMaxGroup = 1'000'000;
+  constexpr int64_t kMaxBatch = INT32_MAX, kMaxDevices = 1024, kMaxPacks = 10000, kMaxThreads = 4096,
+                    kMaxAutotuneThreshold = 1000, kMaxGroup = 1'000'000;
   const auto at_least = [](const char* name, int64_t value, int64_t least) {
     Refuse(value < least, fmt::format("flag --{}={}: must be at least {}", name, value, least));
   };
@@ -59,23 +60,29 @@ void CheckAmounts(const P& p) {
   positive("num_epochs", p.num_epochs);
   positive("num_eval_epochs", p.num_eval_epochs);
   const double every_epochs = p.eval_during_training_every_n_epochs.value_or(0);  // 0: not so, as in the peer
-  Refuse(every_epochs < 0, fmt::format("flag --eval_during_training_every_n_epochs={}: must be greater than 0", PythonFloat(every_epochs)));
+  Refuse(every_epochs < 0, fmt::format("flag --eval_during_training_every_n_epochs={}: must be greater than 0",
+                                       PythonFloat(every_epochs)));
   within("num_warmup_batches", p.num_warmup_batches.value_or(0), 0, INT32_MAX);
   within("autotune_threshold", p.autotune_threshold.value_or(0), 0, kMaxAutotuneThreshold);
   at_least("display_every", p.display_every, 1);
   at_least("agg_small_grads_max_bytes", p.agg_small_grads_max_bytes, 0);
   at_least("agg_small_grads_max_group", p.agg_small_grads_max_group, 1);
   within("num_gpus", p.num_gpus, 1, kMaxDevices);
-  Refuse(p.gradient_repacking > kMaxPacks, fmt::format("flag --gradient_repacking={}: must be at most {}, as each pack is a tensor of its own on every device", p.gradient_repacking, kMaxPacks));
+  Refuse(p.gradient_repacking > kMaxPacks,
+         fmt::format(
+             "flag --gradient_repacking={}: must be at most {}, as each pack is a tensor of its own on every device",
+             p.gradient_repacking, kMaxPacks));
   at_least("save_model_secs", p.save_model_secs, 0);
   at_least("save_model_steps", p.save_model_steps.value_or(0), 0);
   at_least("save_summaries_steps", p.save_summaries_steps, 0);
   at_least("max_ckpts_to_keep", p.max_ckpts_to_keep, 0);
   at_least("eval_interval_secs", p.eval_interval_secs, 0);
-  Refuse(p.summary_verbosity < 0 || p.summary_verbosity > 3, fmt::format("flag --summary_verbosity={}: must be 0 to 3", p.summary_verbosity));
+  Refuse(p.summary_verbosity < 0 || p.summary_verbosity > 3,
+         fmt::format("flag --summary_verbosity={}: must be 0 to 3", p.summary_verbosity));
   positive("fp16_loss_scale", p.fp16_loss_scale);
   const double accuracy = p.stop_at_top_1_accuracy.value_or(1);
-  Refuse(!(accuracy >= 0 && accuracy <= 1), fmt::format("flag --stop_at_top_1_accuracy={}: must be 0 to 1", PythonFloat(accuracy)));
+  Refuse(!(accuracy >= 0 && accuracy <= 1),
+         fmt::format("flag --stop_at_top_1_accuracy={}: must be 0 to 1", PythonFloat(accuracy)));
   within("num_intra_threads", p.num_intra_threads.value_or(0), 0, kMaxThreads);
   within("num_inter_threads", p.num_inter_threads, 0, kMaxThreads);
   at_least("task_index", p.task_index, 0);
@@ -151,7 +158,8 @@ void CheckLearningRateFlags(const P& p) {
 void CheckHalfPrecision(const P& p) {
   const double scale = p.fp16_loss_scale.value_or(1);
   Refuse(scale <= 0, fmt::format("flag --fp16_loss_scale={}: must be greater than 0", PythonFloat(scale)));
-  Refuse(p.fp16_inc_loss_scale_every_n < 1, fmt::format("flag --fp16_inc_loss_scale_every_n={}: must be at least 1", p.fp16_inc_loss_scale_every_n));
+  Refuse(p.fp16_inc_loss_scale_every_n < 1,
+         fmt::format("flag --fp16_inc_loss_scale_every_n={}: must be at least 1", p.fp16_inc_loss_scale_every_n));
   const bool nccl = Contains(p.all_reduce_spec, "nccl");
   if (p.use_fp16 && p.fp16_vars) {
     const bool replicated = p.variable_update.find("replicated") != std::string::npos;
@@ -225,7 +233,8 @@ void CheckDeviceOrder(const P& p) {
   for (size_t start = 0; start <= p.gpu_indices.size();) {
     const size_t comma = std::min(p.gpu_indices.find(',', start), p.gpu_indices.size());
     const std::string item = p.gpu_indices.substr(start, comma - start);
-    const bool is_number = !item.empty() && item.size() < 5 && item.find_first_not_of("0123456789") == std::string::npos;
+    const bool is_number =
+        !item.empty() && item.size() < 5 && item.find_first_not_of("0123456789") == std::string::npos;
     Refuse(!is_number, fmt::format("{}: at character {}: '{}' is not a device number", flag, start + 1, item));
     seen.push_back(std::stoll(item));
     start = comma + 1;
@@ -248,7 +257,8 @@ void CheckAllReduce(const P& p) {
   Refuse(several_workers && *p.all_reduce_spec == "nccl", "--all_reduce_spec=nccl works within one process only");
   const std::vector<AllReduceRange> ranges = ParseAllReduceSpec(*p.all_reduce_spec);
   const bool on_cpus = p.device == "cpu" || p.device == "CPU";
-  if (p.job_name.empty()) CheckAllReduceSpec(ranges, static_cast<int>(p.num_gpus), on_cpus ? static_cast<int>(p.num_gpus) : 1);
+  if (p.job_name.empty())
+    CheckAllReduceSpec(ranges, static_cast<int>(p.num_gpus), on_cpus ? static_cast<int>(p.num_gpus) : 1);
   Refuse(mode == "replicated" && ranges[0].algorithm == "collective",
          "collective in --all_reduce_spec needs --variable_update=collective_all_reduce");
   Refuse(mode == "replicated" && ranges.size() > 1,

@@ -12,14 +12,10 @@ namespace muster::bench {
 
 const char* ModeName(Mode mode) {
   switch (mode) {
-    case Mode::kTraining:
-      return "training";
-    case Mode::kEvaluation:
-      return "evaluation";
-    case Mode::kTrainingAndEvaluation:
-      return "training + evaluation";
-    case Mode::kForwardOnly:
-      return "forward only";
+    case Mode::kTraining: return "training";
+    case Mode::kEvaluation: return "evaluation";
+    case Mode::kTrainingAndEvaluation: return "training + evaluation";
+    case Mode::kForwardOnly: return "forward only";
   }
   return "unknown";
 }
@@ -46,7 +42,9 @@ Amount AmountOfWork(std::optional<int64_t> num_batches, std::optional<double> nu
     // Truncated before the division, as the peer does: a fraction of an image is no image.
     const double images = std::min(std::trunc(*num_epochs * epoch + step - 1), 9e18);
     batches = static_cast<int64_t>(images) / images_per_step;
-    if (batches < 1) throw InvalidArgument(fmt::format("flag --{}={}: of {} images that is less than one, so no step is left", epochs_flag, *num_epochs, images_per_epoch));
+    if (batches < 1)
+      throw InvalidArgument(fmt::format("flag --{}={}: of {} images that is less than one, so no step is left",
+                                        epochs_flag, *num_epochs, images_per_epoch));
   }
   return {batches, static_cast<double>(batches) * step / epoch};
 }
@@ -76,15 +74,18 @@ std::string DatasetName(const BenchParams& params) {
   const std::string folder = params.data_dir.value_or("");
   if (folder.empty()) return "imagenet";
   const std::string name = DatasetNamedBy(folder);
-  if (name.empty()) throw InvalidArgument(fmt::format("the name of folder --data_dir={} holds no data set's name: add --data_name", folder));
+  if (name.empty())
+    throw InvalidArgument(
+        fmt::format("the name of folder --data_dir={} holds no data set's name: add --data_name", folder));
   return name;
 }
 
 // The flags of training count where those of evaluations are not given.
 Amount EvaluationAmount(const BenchParams& params, const Derived& derived) {
   const bool own = params.num_eval_batches || params.num_eval_epochs;
-  return AmountOfWork(own ? params.num_eval_batches : params.num_batches, own ? params.num_eval_epochs : params.num_epochs,
-                      derived.eval_batch_size, derived.dataset.validation_images, params.num_eval_epochs ? "num_eval_epochs" : "num_epochs");
+  return AmountOfWork(own ? params.num_eval_batches : params.num_batches,
+                      own ? params.num_eval_epochs : params.num_epochs, derived.eval_batch_size,
+                      derived.dataset.validation_images, params.num_eval_epochs ? "num_eval_epochs" : "num_epochs");
 }
 
 int64_t NumWorkers(const BenchParams& params) {
@@ -104,7 +105,8 @@ Derived Derive(const BenchParams& params) {
   derived.num_workers = NumWorkers(params);
   derived.batch_size_per_device = params.batch_size > 0 ? params.batch_size : derived.model.default_batch_size;
   derived.batch_size = derived.batch_size_per_device * derived.num_devices;
-  derived.eval_batch_size_per_device = params.eval_batch_size > 0 ? params.eval_batch_size : derived.batch_size_per_device;
+  derived.eval_batch_size_per_device =
+      params.eval_batch_size > 0 ? params.eval_batch_size : derived.batch_size_per_device;
   derived.eval_batch_size = derived.eval_batch_size_per_device * derived.num_devices;
   const bool only_evaluates = derived.mode == Mode::kEvaluation;
   if (only_evaluates) {
@@ -113,7 +115,8 @@ Derived Derive(const BenchParams& params) {
   }
   const Amount evaluation = derived.evaluates() ? EvaluationAmount(params, derived) : Amount{};
   const Amount amount = only_evaluates ? evaluation
-                                       : AmountOfWork(params.num_batches, params.num_epochs, derived.global_batch_size(), derived.dataset.train_images);
+                                       : AmountOfWork(params.num_batches, params.num_epochs,
+                                                      derived.global_batch_size(), derived.dataset.train_images);
   derived.num_batches = amount.num_batches;
   derived.num_epochs = amount.num_epochs;
   derived.num_eval_batches = evaluation.num_batches;

@@ -44,7 +44,8 @@ struct OwnFlag {
 
 template <typename T>
 OwnFlag Flag(const char* name, T OwnParams::*member, std::string (*why)(const BenchParams&)) {
-  return {name, [member](const OwnParams& own, const OwnParams& defaults) { return own.*member != defaults.*member; }, why};
+  return {name, [member](const OwnParams& own, const OwnParams& defaults) { return own.*member != defaults.*member; },
+          why};
 }
 
 const std::vector<OwnFlag>& OwnFlagTable() {
@@ -66,7 +67,8 @@ const std::vector<OwnFlag>& OwnFlagTable() {
 
 }  // namespace
 
-std::vector<std::pair<std::string, std::string>> OwnFlagsWithoutEffect(const BenchParams& params, const OwnParams& own) {
+std::vector<std::pair<std::string, std::string>> OwnFlagsWithoutEffect(const BenchParams& params,
+                                                                       const OwnParams& own) {
   static const OwnParams defaults;
   std::vector<std::pair<std::string, std::string>> found;
   for (const OwnFlag& flag : OwnFlagTable())
@@ -76,9 +78,13 @@ std::vector<std::pair<std::string, std::string>> OwnFlagsWithoutEffect(const Ben
 }
 
 std::string FilesWithoutEffect(const BenchParams& params, const std::string& flag) {
-  if (flag == "train_dir" && params.forward_only && params.train_dir && Saver::LatestCheckpoint(*params.train_dir).empty())
-    return fmt::format("there is no {}checkpoint in it: weights are first values", train::HasUnlistedCheckpoints(*params.train_dir) ? "listed " : "");
-  if (!IsOneOf(flag, {"save_model_steps", "save_model_secs", "max_ckpts_to_keep", "save_summaries_steps", "summary_verbosity"})) return "";
+  if (flag == "train_dir" && params.forward_only && params.train_dir &&
+      Saver::LatestCheckpoint(*params.train_dir).empty())
+    return fmt::format("there is no {}checkpoint in it: weights are first values",
+                       train::HasUnlistedCheckpoints(*params.train_dir) ? "listed " : "");
+  if (!IsOneOf(flag, {"save_model_steps", "save_model_secs", "max_ckpts_to_keep", "save_summaries_steps",
+                      "summary_verbosity"}))
+    return "";
   if (params.forward_only) return "with --forward_only";
   if (!params.train_dir) return "without --train_dir";
   if (flag == "save_summaries_steps" && params.summary_verbosity == 0) return "without --summary_verbosity";

@@ -27,16 +27,20 @@ std::vector<std::pair<std::string, double>> EvaluationCurves(const Accuracies& a
 
 bool WritesEvalDir(const BenchParams& params) {
   const Mode mode = ModeOf(params);
-  return mode == Mode::kEvaluation || (mode == Mode::kTrainingAndEvaluation && params.eval_dir != BenchParams{}.eval_dir);
+  return mode == Mode::kEvaluation ||
+         (mode == Mode::kTrainingAndEvaluation && params.eval_dir != BenchParams{}.eval_dir);
 }
 
 EvalDir::EvalDir(const BenchParams& params, const TrainGraph& graph, Session& session)
-    : params_(params), session_(session), saver_(graph.graph.get(), train::CheckpointVariables(*graph.graph, IsReplicated(params))) {}
+    : params_(params),
+      session_(session),
+      saver_(graph.graph.get(), train::CheckpointVariables(*graph.graph, IsReplicated(params))) {}
 
 std::optional<LoadedCheckpoint> EvalDir::Load() {
   const std::string& given = params_.train_dir.value_or("");
   const bool is_checkpoint = NamesACheckpoint(given);
-  const std::string path = RestoreFromTrainDir(saver_, session_, is_checkpoint ? "" : given, is_checkpoint ? given : "", "train_dir");
+  const std::string path =
+      RestoreFromTrainDir(saver_, session_, is_checkpoint ? "" : given, is_checkpoint ? given : "", "train_dir");
   if (path.empty()) return std::nullopt;
   return LoadedCheckpoint{path, std::max<int64_t>(train::StepOfCheckpoint(path), 0)};
 }

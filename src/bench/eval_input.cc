@@ -27,9 +27,12 @@ std::vector<Tensor> EvalInput::At(int64_t number) {
 std::string EvalInput::CoverageNote() const {
   const int64_t images = dataset_->size(), batch = derived_.eval_batch_size, taken = derived_.num_eval_batches * batch;
   if (taken == images) return "";
-  if (taken > images) return fmt::format("an evaluation takes {} images, but there are {}: it begins again with the first", taken, images);
+  if (taken > images)
+    return fmt::format("an evaluation takes {} images, but there are {}: it begins again with the first", taken,
+                       images);
   const int64_t all = (images + batch - 1) / batch;
-  return fmt::format("an evaluation takes the first {} of {} validation images; --num_eval_batches={} takes all", taken, images, all);
+  return fmt::format("an evaluation takes the first {} of {} validation images; --num_eval_batches={} takes all", taken,
+                     images, all);
 }
 
 }  // namespace muster::bench

@@ -8,15 +8,15 @@
 
 namespace muster::bench {
 
-// The input of evaluations with real images: --num_eval_batches batches of the validation images in their order, beginning again
-// after the last image, so that no batch is short; every evaluation has the same. For one thread.
+// The input of evaluations with real images: --num_eval_batches batches of the validation images in their order,
+// beginning again after the last image, so that no batch is short; every evaluation has the same. For one thread.
 class EvalInput {
  public:
   // Opens the data set.
   EvalInput(const BenchParams& params, const Derived& derived);
 
-  // Batch "number" of an evaluation: for each tower in turn images, labels. To be called for 0, 1, 2 ...; 0 begins the next
-  // evaluation. Valid until the following call.
+  // Batch "number" of an evaluation: for each tower in turn images, labels. To be called for 0, 1, 2 ...; 0 begins the
+  // next evaluation. Valid until the following call.
   std::vector<Tensor> At(int64_t number);
 
   // How long At kept its caller waiting, in all.

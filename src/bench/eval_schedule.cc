@@ -18,10 +18,13 @@ int64_t RoundedUp(double steps) { return static_cast<int64_t>(std::ceil(std::min
 
 // The items of a list flag; "is_wrong" says of one what it is not.
 template <typename T>
-std::vector<T> Numbers(const char* name, const std::vector<std::string>& items, FlagType type, const std::function<const char*(T)>& is_wrong) {
+std::vector<T> Numbers(const char* name, const std::vector<std::string>& items, FlagType type,
+                       const std::function<const char*(T)>& is_wrong) {
   std::vector<T> numbers;
   for (const std::string& item : items) {
-    const auto refuse = [&](const char* what) { throw InvalidArgument(fmt::format("flag --{}={}: '{}' is not {}", name, fmt::join(items, ","), item, what)); };
+    const auto refuse = [&](const char* what) {
+      throw InvalidArgument(fmt::format("flag --{}={}: '{}' is not {}", name, fmt::join(items, ","), item, what));
+    };
     T number = 0;
     try {
       number = std::get<T>(ParseFlagValue(FlagSpec{.name = name, .type = type}, item));
@@ -37,18 +40,23 @@ std::vector<T> Numbers(const char* name, const std::vector<std::string>& items, 
 }  // namespace
 
 std::vector<int64_t> SpecifiedSteps(const BenchParams& params) {
-  return Numbers<int64_t>("eval_during_training_at_specified_steps", params.eval_during_training_at_specified_steps, FlagType::kInteger,
+  return Numbers<int64_t>("eval_during_training_at_specified_steps", params.eval_during_training_at_specified_steps,
+                          FlagType::kInteger,
                           [](int64_t step) { return step < 1 ? "a step number: the first is 1" : nullptr; });
 }
 
 std::vector<double> SpecifiedEpochs(const BenchParams& params) {
-  return Numbers<double>("eval_during_training_at_specified_epochs", params.eval_during_training_at_specified_epochs, FlagType::kFloat,
-                         [](double epochs) { return std::isfinite(epochs) && epochs > 0 ? nullptr : "a finite number of epochs greater than 0"; });
+  return Numbers<double>("eval_during_training_at_specified_epochs", params.eval_during_training_at_specified_epochs,
+                         FlagType::kFloat, [](double epochs) {
+                           return std::isfinite(epochs) && epochs > 0 ? nullptr
+                                                                      : "a finite number of epochs greater than 0";
+                         });
 }
 
 EvalSchedule::EvalSchedule(const BenchParams& params, const Derived& derived) {
   if (derived.mode != Mode::kTrainingAndEvaluation) return;
-  const double steps_per_epoch = static_cast<double>(derived.dataset.train_images) / static_cast<double>(derived.global_batch_size());
+  const double steps_per_epoch =
+      static_cast<double>(derived.dataset.train_images) / static_cast<double>(derived.global_batch_size());
   every_ = params.eval_during_training_every_n_steps.value_or(0);
   every_epochs_ = params.eval_during_training_every_n_epochs.value_or(0) * steps_per_epoch;
   for (int64_t step : SpecifiedSteps(params)) at_.insert(step);

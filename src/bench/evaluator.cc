@@ -48,7 +48,8 @@ std::optional<EvaluationRecord> Evaluator::Evaluate(StepRunner& runner, int64_t 
   if (log == nullptr) return record;
   log->LogMetric("eval_top_1_accuracy", record.accuracies.top_1, global_step);
   log->LogMetric("eval_top_5_accuracy", record.accuracies.top_5, global_step);
-  log->LogMetric("eval_average_examples_per_sec", static_cast<double>(record.examples) / std::max(record.seconds, 1e-9), global_step);
+  log->LogMetric("eval_average_examples_per_sec", static_cast<double>(record.examples) / std::max(record.seconds, 1e-9),
+                 global_step);
   return record;
 }
 

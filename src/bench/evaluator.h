@@ -11,8 +11,8 @@
 
 namespace muster::bench {
 
-// One pass over the validation images: a line every --display_every batches, the accuracies at the end, their curves and
-// metrics. For one thread; everything handed in must outlive it.
+// One pass over the validation images: a line every --display_every batches, the accuracies at the end, their curves
+// and metrics. For one thread; everything handed in must outlive it.
 class Evaluator {
  public:
   Evaluator(const BenchParams& params, const Derived& derived, Console& console, const std::function<double()>& clock)

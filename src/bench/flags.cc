@@ -34,11 +34,12 @@ void AddSimulationFlags(const std::string& group, std::vector<FlagSpec>* specs) 
                     .default_value = std::string(),
                     .help = "cards to use, in the order in which they are numbered, such as 1,0; empty: all",
                     .group = group});
-  specs->push_back({.name = "virtual_gpus_mb",
-                    .type = FlagType::kString,
-                    .default_value = std::string(),
-                    .help = "split cards into devices with these limits: 512+512,1024 makes two of the first and one of the second",
-                    .group = group});
+  specs->push_back(
+      {.name = "virtual_gpus_mb",
+       .type = FlagType::kString,
+       .default_value = std::string(),
+       .help = "split cards into devices with these limits: 512+512,1024 makes two of the first and one of the second",
+       .group = group});
   specs->push_back({.name = "gpu_delay_seed",
                     .type = FlagType::kInteger,
                     .default_value = int64_t{0},
@@ -107,11 +108,12 @@ FlagTable OwnFlags() {
                    .lower = 0,
                    .upper = 1 << 30});
   AddSimulationFlags(group, &specs);
-  specs.push_back({.name = "allow_soft_placement",
-                   .type = FlagType::kBoolean,
-                   .default_value = true,
-                   .help = "place an operation elsewhere in its task if its device does not exist or has no kernel for it",
-                   .group = group});
+  specs.push_back(
+      {.name = "allow_soft_placement",
+       .type = FlagType::kBoolean,
+       .default_value = true,
+       .help = "place an operation elsewhere in its task if its device does not exist or has no kernel for it",
+       .group = group});
   specs.push_back({.name = "dump_passes",
                    .type = FlagType::kString,
                    .help = "folder for the graph before and after each compiler pass",
@@ -126,7 +128,8 @@ FlagTable OwnFlags() {
                    .help = "run a grid, print one table: \"num_gpus=1,2,4;batch_size=16,32\"",
                    .group = group,
                    .important = true});
-  specs.push_back({.name = "sweep_csv", .type = FlagType::kString, .help = "--sweep: the table as CSV", .group = group});
+  specs.push_back(
+      {.name = "sweep_csv", .type = FlagType::kString, .help = "--sweep: the table as CSV", .group = group});
   return FlagTable(std::move(specs));
 }
 

@@ -32,8 +32,8 @@ std::optional<data::ResizeMethod> ResizeMethodOf(const std::string& name) {
 
 uint64_t SeedOf(const BenchParams& params) { return static_cast<uint64_t>(params.tf_random_seed); }
 
-// The model garden's preprocessing (official/r1/resnet/imagenet_preprocessing.py) has neither colours nor a choice of resizing. It
-// respects boxes, subtracts the channels' means and does not scale.
+// The model garden's preprocessing (official/r1/resnet/imagenet_preprocessing.py) has neither colours nor a choice of
+// resizing. It respects boxes, subtracts the channels' means and does not scale.
 data::PreprocessOptions PreprocessOf(const BenchParams& params, const Derived& derived, data::Subset subset) {
   const bool official = params.input_preprocessor == "official_models_imagenet";
   data::PreprocessOptions options;
@@ -51,7 +51,8 @@ data::PreprocessOptions PreprocessOf(const BenchParams& params, const Derived& d
   return options;
 }
 
-std::unique_ptr<data::Dataset> OpenImagenet(const BenchParams& params, const Derived& derived, data::Subset subset, int num_classes) {
+std::unique_ptr<data::Dataset> OpenImagenet(const BenchParams& params, const Derived& derived, data::Subset subset,
+                                            int num_classes) {
   constexpr int64_t kFilesInTurn = 10;  // tf_cnn_benchmarks' default
   auto images = data::OpenImages(*params.data_dir, subset, num_classes, kFlag);
   if (subset == data::Subset::kValidation)
@@ -63,7 +64,8 @@ std::unique_ptr<data::Dataset> OpenImagenet(const BenchParams& params, const Der
   return data::MakeImagenetDataset(std::move(images), num_classes, PreprocessOf(params, derived, subset));
 }
 
-// From -1 to 1 after the padding, whose zeros are black, as in tf_cnn_benchmarks (normalized_image in preprocessing.py).
+// From -1 to 1 after the padding, whose zeros are black, as in tf_cnn_benchmarks (normalized_image in
+// preprocessing.py).
 std::unique_ptr<data::Dataset> OpenCifar10(const BenchParams& params, data::Subset subset, int num_classes) {
   auto images = data::ReadCifar10(*params.data_dir, subset, num_classes, kFlag);
   const data::AugmentOptions augment{.flip = true, .max_shift = kCifarPadding, .seed = SeedOf(params)};
@@ -81,8 +83,9 @@ std::unique_ptr<data::Dataset> OpenInput(const BenchParams& params, const Derive
 }
 
 std::vector<std::string> MissingInputNotes(const BenchParams& params, const Derived& derived, data::Subset subset) {
-  std::vector<std::string> notes =
-      derived.dataset.name == "cifar10" ? data::MissingCifar10Files(*params.data_dir, subset) : data::MissingImageFiles(*params.data_dir, subset);
+  std::vector<std::string> notes = derived.dataset.name == "cifar10"
+                                       ? data::MissingCifar10Files(*params.data_dir, subset)
+                                       : data::MissingImageFiles(*params.data_dir, subset);
   for (std::string& note : notes) note += "; the run goes on with those that are there";
   return notes;
 }
@@ -94,7 +97,8 @@ int InputThreads(const BenchParams& params, const Derived& derived) {
   const auto asked = static_cast<int>(std::min<int64_t>(params.datasets_num_private_threads.value_or(-1), 1024));
   if (asked >= 0) return asked == 0 ? cores : asked;
   if (IsOnCpus(params)) return std::max(1, cores / 8);
-  const int per_gpu = params.per_gpu_thread_count > 0 ? static_cast<int>(std::min<int64_t>(params.per_gpu_thread_count, 1024)) : 2;
+  const int per_gpu =
+      params.per_gpu_thread_count > 0 ? static_cast<int>(std::min<int64_t>(params.per_gpu_thread_count, 1024)) : 2;
   return std::max(1, cores - (per_gpu + 2) * static_cast<int>(derived.num_devices));
 }
 
@@ -117,7 +121,8 @@ TrainInput::TrainInput(const BenchParams& params, const Derived& derived)
     : params_(params),
       derived_(derived),
       dataset_(OpenInput(params, derived, data::Subset::kTrain)),
-      batches_(*dataset_, derived.batch_size, SeedOf(params), {params.job_name.empty() ? 0 : params.task_index, derived.num_workers}) {}
+      batches_(*dataset_, derived.batch_size, SeedOf(params),
+               {params.job_name.empty() ? 0 : params.task_index, derived.num_workers}) {}
 
 void TrainInput::StartAt(int64_t first) {
   prefetcher_ = std::make_unique<data::Prefetcher>(batches_, PrefetchOptions(params_, derived_, first));

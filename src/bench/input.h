@@ -13,8 +13,8 @@
 namespace muster::bench {
 
 // The images of --data_dir, prepared as the flags say: a part of ImageNet's (TFRecord files or folders of images) or of
-// CIFAR-10's. Training images change at random with --distortions and so on, validation images do not and are in the order of
-// tf_cnn_benchmarks, which interleaves record files. Throws Error naming flag, file and place.
+// CIFAR-10's. Training images change at random with --distortions and so on, validation images do not and are in the
+// order of tf_cnn_benchmarks, which interleaves record files. Throws Error naming flag, file and place.
 std::unique_ptr<data::Dataset> OpenInput(const BenchParams& params, const Derived& derived, data::Subset subset);
 
 // A line about each set of files of which OpenInput reads only a part, because others are missing (MissingImageFiles).

@@ -116,7 +116,9 @@ void BenchRun::CheckFinite(const std::string& phase, int64_t step, const StepRec
 // The last warm-up step but one, as in the peer.
 bool BenchRun::LastWarmUpStepButOne(double phase_start) {
   Timeline timeline;
-  if (!Step("warm-up", record_.warmup, record_.num_warmup_batches, phase_start, files_.TracesWarmUp() ? &timeline : nullptr)) return false;
+  if (!Step("warm-up", record_.warmup, record_.num_warmup_batches, phase_start,
+            files_.TracesWarmUp() ? &timeline : nullptr))
+    return false;
   files_.AfterLastWarmUpButOne(*runner_, timeline);
   return true;
 }
@@ -137,7 +139,8 @@ void BenchRun::WarmUp() {
   record_.warmup.reserve(static_cast<size_t>(std::min<int64_t>(record_.num_warmup_batches, 1 << 20)));
   for (int64_t i = 0; i < record_.num_warmup_batches; ++i) {
     const bool is_last_but_one = i + 2 == record_.num_warmup_batches;
-    if (!(is_last_but_one ? LastWarmUpStepButOne(start) : Step("warm-up", record_.warmup, record_.num_warmup_batches, start))) {
+    if (!(is_last_but_one ? LastWarmUpStepButOne(start)
+                          : Step("warm-up", record_.warmup, record_.num_warmup_batches, start))) {
       record_.state = ExitState::kInterrupted;
       return;
     }
@@ -185,7 +188,8 @@ void BenchRun::PrintTotal() {
                               record_.num_warmup_batches, steps, num_timed_));
     if (steps == 0) return;
   }
-  if (derived_.mode == Mode::kTrainingAndEvaluation) return;  // pauses are in the time: there is no total in the peer either
+  if (derived_.mode == Mode::kTrainingAndEvaluation)
+    return;  // pauses are in the time: there is no total in the peer either
   const TotalTiming total =
       ComputeTotal(static_cast<double>(derived_.batch_size), steps, derived_.num_workers, record_.elapsed_seconds);
   for (const std::string& line : TotalLines(total.images_per_sec)) console_.Print(line);
@@ -201,14 +205,16 @@ void BenchRun::NoteInput() {
     all += step.wall_seconds;
   }
   const double steps = static_cast<double>(record_.timed.size());
-  console_.Note(fmt::format("input: a step of {:.1f} ms waited {:.2f} ms for its images ({:.1f} %)", all / steps * 1e3, waited / steps * 1e3,
-                            all > 0 ? waited / all * 100 : 0));
+  console_.Note(fmt::format("input: a step of {:.1f} ms waited {:.2f} ms for its images ({:.1f} %)", all / steps * 1e3,
+                            waited / steps * 1e3, all > 0 ? waited / all * 100 : 0));
 }
 
 void BenchRun::EndTraining() {
   const std::string checkpoint = runner_->End(global_step_);
   if (record_.state != ExitState::kInterrupted || !params_.train_dir || params_.forward_only) return;
-  console_.Note(checkpoint.empty() ? "nothing is saved: no step was done" : fmt::format("the newest checkpoint is {} ({} steps done)", checkpoint, global_step_));
+  console_.Note(checkpoint.empty()
+                    ? "nothing is saved: no step was done"
+                    : fmt::format("the newest checkpoint is {} ({} steps done)", checkpoint, global_step_));
 }
 
 void BenchRun::WriteResult() {
@@ -273,7 +279,8 @@ BenchResult BenchRun::Run(const StepRunnerFactory& factory) {
   result.images_per_sec = total.images_per_sec;
   if (derived_.mode == Mode::kEvaluation && !record_.evaluations.empty()) {
     const EvaluationRecord& last = record_.evaluations.back();
-    const TotalTiming evaluation = ComputeTotal(static_cast<double>(derived_.eval_batch_size), last.num_batches, 1, last.seconds);
+    const TotalTiming evaluation =
+        ComputeTotal(static_cast<double>(derived_.eval_batch_size), last.num_batches, 1, last.seconds);
     result.num_steps = last.num_batches;
     result.average_wall_time = evaluation.average_wall_time;
     result.images_per_sec = evaluation.images_per_sec;

@@ -45,14 +45,10 @@ int64_t Bytes(const std::string& text) {
   while (*end == ' ') ++end;
   switch (*end) {
     case 'k':
-    case 'K':
-      return number << 10;
-    case 'M':
-      return number << 20;
-    case 'G':
-      return number << 30;
-    default:
-      return number;
+    case 'K': return number << 10;
+    case 'M': return number << 20;
+    case 'G': return number << 30;
+    default: return number;
   }
 }
 

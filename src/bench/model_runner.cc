@@ -27,9 +27,13 @@ namespace {
 class ModelRunner final : public StepRunner {
  public:
   explicit ModelRunner(const RunnerRequest& request)
-      : params_(request.params), own_(request.own), derived_(request.derived), memory_(params_, own_, derived_, DevicesOf(params_, own_, derived_)) {
+      : params_(request.params),
+        own_(request.own),
+        derived_(request.derived),
+        memory_(params_, own_, derived_, DevicesOf(params_, own_, derived_)) {
     memory_.CheckImagesFit();
-    if (!derived_.synthetic && derived_.mode != Mode::kEvaluation) input_ = std::make_unique<TrainInput>(params_, derived_);
+    if (!derived_.synthetic && derived_.mode != Mode::kEvaluation)
+      input_ = std::make_unique<TrainInput>(params_, derived_);
     if (!derived_.synthetic && derived_.evaluates()) eval_input_ = std::make_unique<EvalInput>(params_, derived_);
     built_ = BuildTrainGraph(params_, own_, derived_, derived_.batch_size_per_device);
     SessionOptions options = memory_.Options();
@@ -107,7 +111,8 @@ class ModelRunner final : public StepRunner {
     const int64_t step = session_->step();
     std::vector<Tensor> feeds = {Tensor::Scalar<float>(input.learning_rate)};
     feeds.insert(feeds.end(), fed_.begin(), fed_.end());
-    const std::vector<Tensor> results = timeline != nullptr ? plans_.step->RunTraced(feeds, timeline) : plans_.step->Run(feeds);
+    const std::vector<Tensor> results =
+        timeline != nullptr ? plans_.step->RunTraced(feeds, timeline) : plans_.step->Run(feeds);
     if (summarised != nullptr && summarised != timeline) *summarised = *timeline;
     last_step_ = step;
     StepResult result;
@@ -183,16 +188,17 @@ class ModelRunner final : public StepRunner {
   std::string PrecisionNote() const {
     const DType dtype = params_.use_fp16 ? DType::kFloat16 : DType::kBFloat16;
     if ((!params_.use_fp16 && !own_.use_bf16) || HasInstructionsFor(dtype)) return "";
-    return fmt::format("{} is computed in float32 on this CPU: values are rounded and stored as {}", DTypeName(dtype), DTypeName(dtype));
+    return fmt::format("{} is computed in float32 on this CPU: values are rounded and stored as {}", DTypeName(dtype),
+                       DTypeName(dtype));
   }
 
   const BenchParams& params_;
   const OwnParams& own_;
   const Derived& derived_;
   const BatchMemory memory_;
-  std::unique_ptr<TrainInput> input_;  // null: synthetic data
+  std::unique_ptr<TrainInput> input_;      // null: synthetic data
   std::unique_ptr<EvalInput> eval_input_;  // null: as above, or there is no evaluation
-  std::vector<Tensor> fed_;            // input of the last step
+  std::vector<Tensor> fed_;                // input of the last step
   std::unique_ptr<TrainGraph> built_;
   std::unique_ptr<Session> session_;
   StepPlans plans_;
@@ -203,7 +209,9 @@ class ModelRunner final : public StepRunner {
 
 }  // namespace
 
-std::unique_ptr<StepRunner> MakeModelRunner(const RunnerRequest& request) { return std::make_unique<ModelRunner>(request); }
+std::unique_ptr<StepRunner> MakeModelRunner(const RunnerRequest& request) {
+  return std::make_unique<ModelRunner>(request);
+}
 
 int64_t LargestBatchSize(const BenchParams& params, const OwnParams& own) {
   CheckParams(params);

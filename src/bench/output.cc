@@ -32,7 +32,8 @@ std::string EvaluationProgressLine(int64_t batch, double examples_per_sec) {
 }
 
 std::string AccuracyLine(const Accuracies& accuracies, int64_t examples) {
-  return fmt::format("Accuracy @ 1 = {:.4f} Accuracy @ 5 = {:.4f} [{} examples]", accuracies.top_1, accuracies.top_5, examples);
+  return fmt::format("Accuracy @ 1 = {:.4f} Accuracy @ 5 = {:.4f} [{} examples]", accuracies.top_1, accuracies.top_5,
+                     examples);
 }
 
 std::vector<std::string> TotalLines(double images_per_sec) {

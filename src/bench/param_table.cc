@@ -17,19 +17,31 @@ FlagType TypeOf(const FlagValue& prototype) {
   return FlagType::kList;
 }
 
-template <typename T> FlagType TypeOfMember(T BenchParams::*) { return TypeOf(T{}); }
-template <typename T> FlagType TypeOfMember(std::optional<T> BenchParams::*) { return TypeOf(T{}); }
+template <typename T>
+FlagType TypeOfMember(T BenchParams::*) {
+  return TypeOf(T{});
+}
+template <typename T>
+FlagType TypeOfMember(std::optional<T> BenchParams::*) {
+  return TypeOf(T{});
+}
 
-template <typename T> FlagValue Read(const BenchParams& params, T BenchParams::*member) { return params.*member; }
-template <typename T> FlagValue Read(const BenchParams& params, std::optional<T> BenchParams::*member) {
+template <typename T>
+FlagValue Read(const BenchParams& params, T BenchParams::*member) {
+  return params.*member;
+}
+template <typename T>
+FlagValue Read(const BenchParams& params, std::optional<T> BenchParams::*member) {
   if (params.*member) return *(params.*member);
   return std::monostate{};
 }
 
-template <typename T> void Write(BenchParams& params, T BenchParams::*member, const FlagValue& value) {
+template <typename T>
+void Write(BenchParams& params, T BenchParams::*member, const FlagValue& value) {
   params.*member = std::get<T>(value);
 }
-template <typename T> void Write(BenchParams& params, std::optional<T> BenchParams::*member, const FlagValue& value) {
+template <typename T>
+void Write(BenchParams& params, std::optional<T> BenchParams::*member, const FlagValue& value) {
   params.*member = std::holds_alternative<std::monostate>(value) ? std::nullopt : std::optional<T>(std::get<T>(value));
 }
 

@@ -171,21 +171,22 @@ struct BenchParams {
 
 // What only Muster has.
 struct OwnParams {
-  std::optional<std::string> json;         // result file
-  std::optional<bool> check_nan;           // unset: see NanStops in loop.h
-  std::string gradient_combine = "mean";              // of the towers' gradients: mean or sum
-  int64_t bucket_mb = 25;                             // of gradients exchanged together; 0: each by itself
-  std::string batch_norm_statistics = "first_tower";  // whose batches move running averages: first_tower, mean, synchronised
-  bool use_bf16 = false;                              // activations in bfloat16
-  std::string recompute = "none";     // auto: activations are computed again in the backward pass if they do not fit
-  int64_t host_memory_limit_mb = 0;   // memory of the host to stay within; 0: what is free
-  int64_t simulated_gpus = 0;                         // GPUs on host memory that --device=gpu can take
-  int64_t gpu_memory_limit_mb = 0;                    // of each GPU; 0: all of its memory
-  std::string visible_device_list;                    // cards to use, in the order in which they are numbered: "1,0"; empty: all
-  std::string virtual_gpus_mb;                        // devices into which cards are split: "512+512,1024"
-  bool allow_soft_placement = true;                   // an operation whose device cannot have it goes to another one of its task
-  int64_t gpu_delay_seed = 0;                         // random delays of simulated GPUs; 0: none
-  bool check_hazards = false;                         // simulated GPUs check the order of accesses to memory
+  std::optional<std::string> json;        // result file
+  std::optional<bool> check_nan;          // unset: see NanStops in loop.h
+  std::string gradient_combine = "mean";  // of the towers' gradients: mean or sum
+  int64_t bucket_mb = 25;                 // of gradients exchanged together; 0: each by itself
+  std::string batch_norm_statistics =
+      "first_tower";                 // whose batches move running averages: first_tower, mean, synchronised
+  bool use_bf16 = false;             // activations in bfloat16
+  std::string recompute = "none";    // auto: activations are computed again in the backward pass if they do not fit
+  int64_t host_memory_limit_mb = 0;  // memory of the host to stay within; 0: what is free
+  int64_t simulated_gpus = 0;        // GPUs on host memory that --device=gpu can take
+  int64_t gpu_memory_limit_mb = 0;   // of each GPU; 0: all of its memory
+  std::string visible_device_list;   // cards to use, in the order in which they are numbered: "1,0"; empty: all
+  std::string virtual_gpus_mb;       // devices into which cards are split: "512+512,1024"
+  bool allow_soft_placement = true;  // an operation whose device cannot have it goes to another one of its task
+  int64_t gpu_delay_seed = 0;        // random delays of simulated GPUs; 0: none
+  bool check_hazards = false;        // simulated GPUs check the order of accesses to memory
   std::optional<std::string> dump_passes;  // folder that gets the graph before and after each compiler pass
   bool log_device_placement = false;       // a line on standard error for each operation
 

@@ -36,7 +36,8 @@ std::string Advice(const std::string& name, std::string_view dataset) {
   return fmt::format("; did you mean {}?", *std::ranges::min_element(nearest, {}, distance));
 }
 
-template <typename List> bool Holds(const List& list, std::string_view name) {
+template <typename List>
+bool Holds(const List& list, std::string_view name) {
   return std::find(list.begin(), list.end(), name) != list.end();
 }
 

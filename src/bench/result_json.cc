@@ -12,14 +12,10 @@ namespace muster::bench {
 
 const char* ExitStateName(ExitState state) {
   switch (state) {
-    case ExitState::kFinished:
-      return "finished";
-    case ExitState::kInterrupted:
-      return "interrupted";
-    case ExitState::kNotFinite:
-      return "not_finite";
-    case ExitState::kFailed:
-      return "failed";
+    case ExitState::kFinished: return "finished";
+    case ExitState::kInterrupted: return "interrupted";
+    case ExitState::kNotFinite: return "not_finite";
+    case ExitState::kFailed: return "failed";
   }
   return "unknown";
 }
@@ -28,15 +24,16 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-template <typename T> Json Optional(const std::optional<T>& value) { return value ? Json(*value) : Json(); }
+template <typename T>
+Json Optional(const std::optional<T>& value) {
+  return value ? Json(*value) : Json();
+}
 
 Json ToJson(const FlagValue& value) {
   return std::visit(
       [](const auto& typed) -> Json {
-        if constexpr (std::is_same_v<std::decay_t<decltype(typed)>, std::monostate>)
-          return nullptr;
-        else
-          return typed;
+        if constexpr (std::is_same_v<std::decay_t<decltype(typed)>, std::monostate>) return nullptr;
+        else return typed;
       },
       value);
 }
@@ -103,8 +100,12 @@ Json RunJson(const BenchParams& params, const Derived& derived, const RunRecord&
 
 // One array per quantity: easy to plot, and short.
 Json StepsJson(const std::vector<StepRecord>& steps, bool with_accuracy) {
-  Json json = {{"seconds", Json::array()},          {"input_seconds", Json::array()},  {"compute_seconds", Json::array()},
-               {"exchange_seconds", Json::array()}, {"update_seconds", Json::array()}, {"learning_rate", Json::array()},
+  Json json = {{"seconds", Json::array()},
+               {"input_seconds", Json::array()},
+               {"compute_seconds", Json::array()},
+               {"exchange_seconds", Json::array()},
+               {"update_seconds", Json::array()},
+               {"learning_rate", Json::array()},
                {"loss", Json::array()}};
   for (const StepRecord& step : steps) {
     json["seconds"].push_back(step.wall_seconds);
@@ -142,14 +143,15 @@ Json SplitJson(const std::vector<StepRecord>& steps) {
 Json EvaluationsJson(const std::vector<EvaluationRecord>& evaluations) {
   Json json = Json::array();
   for (const EvaluationRecord& one : evaluations)
-    json.push_back({{"global_step", one.global_step},
-                    {"checkpoint", one.checkpoint.empty() ? Json() : Json(one.checkpoint)},
-                    {"top_1_accuracy", one.accuracies.top_1},
-                    {"top_5_accuracy", one.accuracies.top_5},
-                    {"num_batches", one.num_batches},
-                    {"examples", one.examples},
-                    {"seconds", one.seconds},
-                    {"images_per_sec", one.seconds > 0 ? Json(static_cast<double>(one.examples) / one.seconds) : Json()}});
+    json.push_back(
+        {{"global_step", one.global_step},
+         {"checkpoint", one.checkpoint.empty() ? Json() : Json(one.checkpoint)},
+         {"top_1_accuracy", one.accuracies.top_1},
+         {"top_5_accuracy", one.accuracies.top_5},
+         {"num_batches", one.num_batches},
+         {"examples", one.examples},
+         {"seconds", one.seconds},
+         {"images_per_sec", one.seconds > 0 ? Json(static_cast<double>(one.examples) / one.seconds) : Json()}});
   return json;
 }
 
@@ -169,7 +171,8 @@ Json MemoryJson(const std::vector<DeviceBytes>& devices) {
 
 // In place of those of timed steps.
 void AddEvaluationFigures(Json& json, const Derived& derived, const EvaluationRecord& last) {
-  const TotalTiming total = ComputeTotal(static_cast<double>(derived.eval_batch_size), last.num_batches, derived.num_workers, last.seconds);
+  const TotalTiming total =
+      ComputeTotal(static_cast<double>(derived.eval_batch_size), last.num_batches, derived.num_workers, last.seconds);
   json["images_per_sec"] = total.images_per_sec;
   json["average_wall_time"] = total.average_wall_time;
   json["num_steps"] = last.num_batches;
@@ -184,7 +187,8 @@ void AddFigures(Json& json, const BenchParams& params, const Derived& derived, c
   json["average_wall_time"] = record.timed.empty() ? Json() : Json(total.average_wall_time);
   json["num_workers"] = derived.num_workers;
   json["num_steps"] = record.timed.size();
-  if (derived.mode == Mode::kEvaluation && !record.evaluations.empty()) AddEvaluationFigures(json, derived, record.evaluations.back());
+  if (derived.mode == Mode::kEvaluation && !record.evaluations.empty())
+    AddEvaluationFigures(json, derived, record.evaluations.back());
   if (record.timed.empty()) return;
   std::vector<double> seconds;
   for (const StepRecord& step : record.timed) seconds.push_back(step.wall_seconds);

@@ -37,7 +37,8 @@ std::string PartitionFile(const std::string& prefix, const std::string& device) 
 void RunFiles::Check(const BenchParams& params) {
   if (!params.trace_file.empty()) CheckFileFlag("trace_file", params.trace_file);
   if (params.graph_file) CheckFileFlag("graph_file", *params.graph_file);
-  if (IsSet(params.partitioned_graph_file_prefix)) CheckFileFlag("partitioned_graph_file_prefix", *params.partitioned_graph_file_prefix);
+  if (IsSet(params.partitioned_graph_file_prefix))
+    CheckFileFlag("partitioned_graph_file_prefix", *params.partitioned_graph_file_prefix);
   if (IsSet(params.tfprof_file)) CheckFileFlag("tfprof_file", *params.tfprof_file);
 }
 
@@ -50,9 +51,13 @@ void RunFiles::WriteGraph(StepRunner& runner) const {
 void RunFiles::NoteShortWarmUp(int64_t warmup_batches) const {
   if (warmup_batches >= 2) return;
   if (!params_.trace_file.empty())
-    console_.Note("no trace is written: it is taken in the last warm-up step but one, so --num_warmup_batches must be at least 2");
+    console_.Note(
+        "no trace is written: it is taken in the last warm-up step but one, so --num_warmup_batches must be at least "
+        "2");
   if (IsSet(params_.partitioned_graph_file_prefix))
-    console_.Note("no graphs of devices are written: that is done in the last warm-up step but one, so --num_warmup_batches must be at least 2");
+    console_.Note(
+        "no graphs of devices are written: that is done in the last warm-up step but one, so --num_warmup_batches must "
+        "be at least 2");
 }
 
 // The first steps are not typical, and timed ones must not be disturbed.
@@ -63,7 +68,8 @@ void RunFiles::AfterLastWarmUpButOne(StepRunner& runner, const Timeline& timelin
 
 void RunFiles::WriteTrace(const Timeline& timeline) const {
   console_.Print("Dumping trace to " + params_.trace_file);
-  WriteFileAtomically(params_.trace_file, params_.use_chrome_trace_format ? ChromeTrace(timeline) : StepStatsText(timeline));
+  WriteFileAtomically(params_.trace_file,
+                      params_.use_chrome_trace_format ? ChromeTrace(timeline) : StepStatsText(timeline));
 }
 
 void RunFiles::WritePartitionGraphs(StepRunner& runner) const {

@@ -10,8 +10,8 @@
 namespace muster::bench {
 
 // The files about the model and its steps that a run writes beside its result: --graph_file, --trace_file,
-// --partitioned_graph_file_prefix and --tfprof_file, when and as tf_cnn_benchmarks writes them. Everything handed in must
-// outlive it.
+// --partitioned_graph_file_prefix and --tfprof_file, when and as tf_cnn_benchmarks writes them. Everything handed in
+// must outlive it.
 class RunFiles {
  public:
   RunFiles(const BenchParams& params, Console& console) : params_(params), console_(console) {}

@@ -3,7 +3,8 @@
 namespace muster::bench {
 
 bool WatchesGradients(const BenchParams& params) {
-  return params.train_dir && !params.forward_only && !params.eval && params.summary_verbosity >= 2 && params.save_summaries_steps >= 1;
+  return params.train_dir && !params.forward_only && !params.eval && params.summary_verbosity >= 2 &&
+         params.save_summaries_steps >= 1;
 }
 
 WatchedGradients WatchedGradientsOf(const TrainGraph& graph) {

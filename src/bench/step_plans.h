@@ -21,7 +21,7 @@ WatchedGradients WatchedGradientsOf(const TrainGraph& graph);
 // The plans that a run replays, which all keep their memory to its end.
 struct StepPlans {
   std::unique_ptr<Runner> step;
-  std::unique_ptr<Runner> gradients;  // null: nobody watches them
+  std::unique_ptr<Runner> gradients;   // null: nobody watches them
   std::unique_ptr<Runner> evaluation;  // beside the training; null: there is none
 
   std::vector<const PlanStats*> stats() const;

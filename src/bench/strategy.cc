@@ -25,9 +25,11 @@ std::vector<int> NumbersIn(const std::string& list) {
 
 ExchangeOptions ExchangeOf(const BenchParams& params, const OwnParams& own) {
   ExchangeOptions exchange;
-  if (!params.all_reduce_spec.value_or("").empty()) exchange.all_reduce_spec = ParseAllReduceSpec(*params.all_reduce_spec);
+  if (!params.all_reduce_spec.value_or("").empty())
+    exchange.all_reduce_spec = ParseAllReduceSpec(*params.all_reduce_spec);
   exchange.hierarchical_copy = params.hierarchical_copy;
-  exchange.network_topology = params.network_topology == "gcp_v100" ? NetworkTopology::kGcpV100 : NetworkTopology::kDgx1;
+  exchange.network_topology =
+      params.network_topology == "gcp_v100" ? NetworkTopology::kGcpV100 : NetworkTopology::kDgx1;
   exchange.sum_on_cpu = IsCpu(params.local_parameter_device);
   exchange.gradient_repacking = params.gradient_repacking;
   exchange.relaxed = params.variable_consistency == "relaxed";

@@ -7,8 +7,8 @@
 
 namespace muster::bench {
 
-// How the flags lay out towers, variables and exchange. distributed_all_reduce and collective_all_reduce without a job are
-// the replicated mode, as in tf_cnn_benchmarks. The parameters were checked.
+// How the flags lay out towers, variables and exchange. distributed_all_reduce and collective_all_reduce without a job
+// are the replicated mode, as in tf_cnn_benchmarks. The parameters were checked.
 StrategyOptions StrategyOf(const BenchParams& params, const OwnParams& own, const Derived& derived);
 
 // The devices that a session needs for these towers, and the threads of each.

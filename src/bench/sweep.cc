@@ -33,7 +33,8 @@ void CompareWithSingleDevices(std::vector<SweepRow>& rows) {
 
 }  // namespace
 
-SweepResult RunSweep(const std::vector<SweepAxis>& axes, const PointRunner& run, const std::function<void(const std::string&)>& note) {
+SweepResult RunSweep(const std::vector<SweepAxis>& axes, const PointRunner& run,
+                     const std::function<void(const std::string&)>& note) {
   SweepResult result{axes, {}, false};
   const std::vector<SweepPoint> points = SweepPoints(axes);
   for (size_t i = 0; i < points.size() && !Interrupted(); ++i) {

@@ -37,9 +37,10 @@ struct SweepResult {
 // Runs a point by itself: one benchmark from start to end.
 using PointRunner = std::function<SweepMeasurement(const std::vector<SweepAxis>& axes, const SweepPoint& point)>;
 
-// Runs every point of the grid, one after another; "note" hears what is about to run. A point that fails does not end the
-// sweep, Ctrl-C does.
-SweepResult RunSweep(const std::vector<SweepAxis>& axes, const PointRunner& run, const std::function<void(const std::string&)>& note);
+// Runs every point of the grid, one after another; "note" hears what is about to run. A point that fails does not end
+// the sweep, Ctrl-C does.
+SweepResult RunSweep(const std::vector<SweepAxis>& axes, const PointRunner& run,
+                     const std::function<void(const std::string&)>& note);
 
 // Reads a result file of `muster bench --json`.
 SweepMeasurement MeasurementFromJson(const std::string& json);

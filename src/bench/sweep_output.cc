@@ -35,7 +35,8 @@ std::string Align(const Lines& lines, size_t num_words) {
     std::string row;
     for (size_t c = 0; c < line.size(); ++c) {
       const std::string gap = c == 0 ? "" : "  ";
-      row += c < num_words ? fmt::format("{}{:<{}}", gap, line[c], widths[c]) : fmt::format("{}{:>{}}", gap, line[c], widths[c]);
+      row += c < num_words ? fmt::format("{}{:<{}}", gap, line[c], widths[c])
+                           : fmt::format("{}{:>{}}", gap, line[c], widths[c]);
     }
     row.erase(row.find_last_not_of(' ') + 1);
     text += row + "\n";
@@ -83,7 +84,8 @@ SweepMeasurement MeasurementFromJson(const std::string& text) {
 std::string SweepTable(const SweepResult& result) {
   Lines lines(1);
   for (const SweepAxis& axis : result.axes) lines[0].push_back(axis.flag);
-  for (const char* title : {"images/sec", "speed-up", "efficiency", "exchange exposed", "MiB per device"}) lines[0].emplace_back(title);
+  for (const char* title : {"images/sec", "speed-up", "efficiency", "exchange exposed", "MiB per device"})
+    lines[0].emplace_back(title);
   for (const SweepRow& row : result.rows) {
     const SweepMeasurement& m = row.measured;
     std::vector<std::string> line = row.point;
@@ -91,8 +93,9 @@ std::string SweepTable(const SweepResult& result) {
       line.emplace_back("failed");
     } else {
       const double mib = static_cast<double>(m.bytes_per_device) / (1 << 20);
-      for (std::string& cell : std::vector<std::string>{Number(m.images_per_sec, 2), Number(row.speed_up, 2), Number(row.efficiency, 3),
-                                                        Share(m.exchange_exposed_seconds, m.step_seconds), Number(mib, 1)})
+      for (std::string& cell :
+           std::vector<std::string>{Number(m.images_per_sec, 2), Number(row.speed_up, 2), Number(row.efficiency, 3),
+                                    Share(m.exchange_exposed_seconds, m.step_seconds), Number(mib, 1)})
         line.push_back(std::move(cell));
     }
     lines.push_back(std::move(line));
@@ -103,7 +106,9 @@ std::string SweepTable(const SweepResult& result) {
 std::string SweepCsv(const SweepResult& result) {
   std::string text;
   for (const SweepAxis& axis : result.axes) text += Quoted(axis.flag) + ",";
-  text += "model,num_devices,images_per_sec,speed_up,efficiency,step_seconds,exchange_exposed_seconds,bytes_per_device,error\n";
+  text +=
+      "model,num_devices,images_per_sec,speed_up,efficiency,step_seconds,exchange_exposed_seconds,bytes_per_device,"
+      "error\n";
   const auto digits = [](std::optional<double> value) { return value ? fmt::format("{}", *value) : ""; };
   for (const SweepRow& row : result.rows) {
     const SweepMeasurement& m = row.measured;
@@ -112,15 +117,19 @@ std::string SweepCsv(const SweepResult& result) {
       text += ",,,,,,,," + Quoted(m.error) + "\n";
       continue;
     }
-    text += fmt::format("{},{},{},{},{},{},{},{},\n", Quoted(m.model), m.num_devices, digits(m.images_per_sec), digits(row.speed_up),
-                        digits(row.efficiency), m.step_seconds, m.exchange_exposed_seconds, m.bytes_per_device);
+    text += fmt::format("{},{},{},{},{},{},{},{},\n", Quoted(m.model), m.num_devices, digits(m.images_per_sec),
+                        digits(row.speed_up), digits(row.efficiency), m.step_seconds, m.exchange_exposed_seconds,
+                        m.bytes_per_device);
   }
   return text;
 }
 
 std::string SweepJson(const SweepResult& result, const std::vector<std::string>& words) {
-  Json json = {{"format", "muster sweep 1"}, {"written", UtcTimestamp()},  {"interrupted", result.interrupted},
-               {"command_line", words},      {"software", {{"muster", Version()}, {"commit", Commit()}}}};
+  Json json = {{"format", "muster sweep 1"},
+               {"written", UtcTimestamp()},
+               {"interrupted", result.interrupted},
+               {"command_line", words},
+               {"software", {{"muster", Version()}, {"commit", Commit()}}}};
   json["axes"] = Json::array();
   for (const SweepAxis& axis : result.axes) json["axes"].push_back({{"flag", axis.flag}, {"values", axis.values}});
   json["rows"] = Json::array();

@@ -20,7 +20,8 @@ class Parser {
       const size_t end = std::min(text_.find(';', begin), text_.size());
       axes.push_back(ParseAxis(begin, end));
       const auto same = [&](const SweepAxis& axis) { return axis.flag == axes.back().flag; };
-      if (std::count_if(axes.begin(), axes.end(), same) > 1) Fail(begin, fmt::format("--{} comes twice", axes.back().flag));
+      if (std::count_if(axes.begin(), axes.end(), same) > 1)
+        Fail(begin, fmt::format("--{} comes twice", axes.back().flag));
       begin = end + 1;
     }
     CheckSize(axes);
@@ -55,7 +56,8 @@ class Parser {
     std::vector<std::string> known;
     for (const FlagSpec& spec : table_.specs()) known.push_back(spec.name);
     const std::vector<std::string> nearest = NearestWords(name, known);
-    Fail(at, fmt::format("there is no flag --{}{}", name, nearest.empty() ? "" : "; did you mean --" + nearest[0] + "?"));
+    Fail(at,
+         fmt::format("there is no flag --{}{}", name, nearest.empty() ? "" : "; did you mean --" + nearest[0] + "?"));
   }
 
   std::string ParseValue(const FlagSpec& spec, size_t begin, size_t end) const {

@@ -32,11 +32,13 @@ auto NamingTrainDir(const Action& action) try {
 
 }  // namespace
 
-std::string RestoreFromTrainDir(Saver& saver, Session& session, const std::string& folder, const std::string& path, const std::string& way_on) {
+std::string RestoreFromTrainDir(Saver& saver, Session& session, const std::string& folder, const std::string& path,
+                                const std::string& way_on) {
   return NamingTrainDir([&] { return train::RestoreNewest(saver, session, folder, path, way_on); });
 }
 
-TrainDir::TrainDir(const BenchParams& params, const Derived& derived, const TrainGraph& graph, Session& session, Runner* compute_gradients)
+TrainDir::TrainDir(const BenchParams& params, const Derived& derived, const TrainGraph& graph, Session& session,
+                   Runner* compute_gradients)
     : params_(params),
       derived_(derived),
       graph_(graph),
@@ -57,7 +59,8 @@ void TrainDir::Begin() {
 
 int64_t TrainDir::Restore() {
   restored_ = RestoreFromTrainDir(saver_, session_, *params_.train_dir, "", "");
-  if (restored_.empty() && !params_.forward_only) NamingTrainDir([&] { train::CheckNothingIsUnlisted(*params_.train_dir, ""); });
+  if (restored_.empty() && !params_.forward_only)
+    NamingTrainDir([&] { train::CheckNothingIsUnlisted(*params_.train_dir, ""); });
   const int64_t steps = restored_.empty() ? 0 : session_.step();
   checkpointer_.Begin(steps);
   summarised_at_ = clock_.Seconds();
@@ -68,7 +71,8 @@ int64_t TrainDir::Restore() {
 std::string TrainDir::RestoreNote() const {
   if (params_.forward_only && restored_.empty()) return train::UnlistedNote(*params_.train_dir, "");
   if (saver_.missing().empty()) return "";
-  return fmt::format("{} lacks {} (of --use_fp16): the loss scale begins at --fp16_loss_scale", restored_, fmt::join(saver_.missing(), " and "));
+  return fmt::format("{} lacks {} (of --use_fp16): the loss scale begins at --fp16_loss_scale", restored_,
+                     fmt::join(saver_.missing(), " and "));
 }
 
 bool TrainDir::IsSummarised(const StepInput& input) const {
@@ -77,7 +81,8 @@ bool TrainDir::IsSummarised(const StepInput& input) const {
 
 void TrainDir::BeforeStep(const StepInput& input, const std::vector<Tensor>& fed) {
   if (!IsSummarised(input)) return;
-  if (params_.summary_verbosity >= 3 && !fed.empty()) summaries_->Images(input.global_step + 1, "distorted_image", fed[0], kImages);
+  if (params_.summary_verbosity >= 3 && !fed.empty())
+    summaries_->Images(input.global_step + 1, "distorted_image", fed[0], kImages);
   if (compute_gradients_ == nullptr) return;
   const int64_t step = session_.step();
   gradients_ = compute_gradients_->Run(fed);
@@ -113,7 +118,8 @@ void TrainDir::WriteSummary(const StepInput& input, const StepResult& result) {
   }
   if (graph_.towers.loss_scale.is_valid()) {
     values.emplace_back("loss_scale_1", session_.ReadVariable(graph_.towers.loss_scale).scalar<float>());
-    values.emplace_back("loss_scale_normal_steps_1", session_.ReadVariable(graph_.towers.loss_scale_normal_steps).scalar<int32_t>());
+    values.emplace_back("loss_scale_normal_steps_1",
+                        session_.ReadVariable(graph_.towers.loss_scale_normal_steps).scalar<int32_t>());
   }
   summaries_->Scalars(step, values);
   if (!timeline_.spans.empty()) summaries_->RunMetadata(step, timeline_);

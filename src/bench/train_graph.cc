@@ -13,7 +13,8 @@ namespace {
 // Whether there is nothing to train.
 bool IsForwardOnly(const BenchParams& params) { return params.forward_only || params.eval; }
 
-// Made once on each device and kept, as the peer does: images are truncated normal with mean 127 and deviation 60, not scaled.
+// Made once on each device and kept, as the peer does: images are truncated normal with mean 127 and deviation 60, not
+// scaled.
 Output SyntheticImages(const Scope& scope, const std::string& kept_as, int tower, const Shape& shape) {
   Output noise = ops::TruncatedNormal(scope, DType::kFloat32, shape);
   Output scaled = ops::Mul(scope, noise, ops::Scalar<float>(scope, 60));
@@ -32,19 +33,23 @@ struct TowerInput {
 };
 TowerInput FedInput(const Scope& scope, const Shape& shape) {
   const Scope host = scope.WithDevice("/cpu:0");
-  return {ops::Placeholder(host.Named("images"), DType::kFloat32, shape), ops::Placeholder(host.Named("labels"), DType::kInt32, {shape[0]})};
+  return {ops::Placeholder(host.Named("images"), DType::kFloat32, shape),
+          ops::Placeholder(host.Named("labels"), DType::kInt32, {shape[0]})};
 }
 
-// A tower of the zoo on synthetic data, which is kept in a variable of this name, or on real images, whose placeholders are added
-// to "fed".
-TowerBuilder ZooTower(const Derived& derived, int64_t batch, bool trains, const std::string& kept_as, std::vector<Output>* fed) {
+// A tower of the zoo on synthetic data, which is kept in a variable of this name, or on real images, whose placeholders
+// are added to "fed".
+TowerBuilder ZooTower(const Derived& derived, int64_t batch, bool trains, const std::string& kept_as,
+                      std::vector<Output>* fed) {
   const Model& model = FindModel(derived.model.name, derived.dataset.name);
   const int num_classes = FindDataset(derived.dataset.name).num_classes;
   const bool synthetic = derived.synthetic;
-  return [&model, num_classes, batch, trains, kept_as, synthetic, fed](const Scope& scope, int tower, const TowerOptions& options) {
+  return [&model, num_classes, batch, trains, kept_as, synthetic, fed](const Scope& scope, int tower,
+                                                                       const TowerOptions& options) {
     const Scope input = scope.WithoutName().WithName(fmt::format("tower_{}/input", tower));
     const Shape shape{batch, model.image_size, model.image_size, 3};
-    const auto [images, labels] = synthetic ? TowerInput{SyntheticImages(input, kept_as, tower, shape), SyntheticLabels(input, batch, num_classes)}
+    const auto [images, labels] = synthetic ? TowerInput{SyntheticImages(input, kept_as, tower, shape),
+                                                         SyntheticLabels(input, batch, num_classes)}
                                             : FedInput(input, shape);
     if (!synthetic) fed->insert(fed->end(), {images, labels});
     const auto build = trains ? BuildTrainingTower : BuildEvaluationTower;
@@ -56,7 +61,8 @@ std::unique_ptr<Optimizer> MakeOptimizer(const BenchParams& params, Output rate)
   if (params.optimizer == "momentum") return MomentumOptimizer(rate, params.momentum, true);
   if (params.optimizer == "rmsprop")
     return RMSPropOptimizer(rate, {params.rmsprop_decay, params.rmsprop_momentum, params.rmsprop_epsilon});
-  if (params.optimizer == "adam") return AdamOptimizer(rate, {params.adam_beta1, params.adam_beta2, params.adam_epsilon});
+  if (params.optimizer == "adam")
+    return AdamOptimizer(rate, {params.adam_beta1, params.adam_beta2, params.adam_epsilon});
   return GradientDescentOptimizer(rate);
 }
 

@@ -10,7 +10,8 @@ bool TakeAutoBatch(std::vector<std::string>* words) {
     const bool in_next_word = name == "batch_size" && i + 1 < words->size();
     if (name == "batch_size=auto" || (in_next_word && (*words)[i + 1] == "auto")) {
       is_auto = true;
-      words->erase(words->begin() + static_cast<long>(i), words->begin() + static_cast<long>(i + (in_next_word ? 2 : 1)));
+      words->erase(words->begin() + static_cast<long>(i),
+                   words->begin() + static_cast<long>(i + (in_next_word ? 2 : 1)));
       continue;
     }
     if (name.starts_with("batch_size=") || in_next_word) is_auto = false;

@@ -51,12 +51,12 @@ int BenchCommand(const std::vector<std::string>& words) {
   bench::Surroundings surroundings{.console = console, .words = batch_is_largest ? words : values.words()};
   if (batch_is_largest) {
     params.batch_size = bench::LargestBatchSize(params, own);
-    surroundings.notes.push_back(fmt::format("--batch_size=auto is {}, the most images per device that fit", params.batch_size));
+    surroundings.notes.push_back(
+        fmt::format("--batch_size=auto is {}, the most images per device that fit", params.batch_size));
   }
   const bool took_cpu = !values.is_set("device") && params.device == "cpu";
   if (took_cpu) surroundings.notes.emplace_back("no GPU that Muster can use: taking the CPU");
-  const bench::BenchResult result =
-      bench::Run(params, own, bench::MakeModelRunner, std::move(surroundings));
+  const bench::BenchResult result = bench::Run(params, own, bench::MakeModelRunner, std::move(surroundings));
   return result.state == bench::ExitState::kInterrupted ? kInterruptedExitCode : kSuccess;
 }
 

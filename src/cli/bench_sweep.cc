@@ -31,7 +31,8 @@ namespace {
 class TemporaryFolder {
  public:
   TemporaryFolder() : path_((std::filesystem::temp_directory_path() / "muster_sweep_XXXXXX").string()) {
-    if (mkdtemp(path_.data()) == nullptr) throw Error(Code::kUnavailable, fmt::format("cannot create {}: {}", path_, std::strerror(errno)));
+    if (mkdtemp(path_.data()) == nullptr)
+      throw Error(Code::kUnavailable, fmt::format("cannot create {}: {}", path_, std::strerror(errno)));
   }
   ~TemporaryFolder() {
     std::error_code ignored;
@@ -67,7 +68,8 @@ int RunSelf(const std::vector<std::string>& words, const std::string& errors) {
   const int failure = posix_spawn(&child, all[0].c_str(), &actions, &attributes, argv.data(), environ);
   posix_spawnattr_destroy(&attributes);
   posix_spawn_file_actions_destroy(&actions);
-  if (failure != 0) throw Error(Code::kUnavailable, fmt::format("cannot start a point of the sweep: {}", std::strerror(failure)));
+  if (failure != 0)
+    throw Error(Code::kUnavailable, fmt::format("cannot start a point of the sweep: {}", std::strerror(failure)));
   // Ctrl-C on a terminal reaches both processes; a signal that was sent to this one alone is handed on.
   int status = 0;
   for (bool told = false; waitpid(child, &status, WNOHANG) == 0;) {
@@ -93,13 +95,15 @@ std::string LastLine(const std::string& text) {
 }
 
 // The words of one point: the sweep's own, less the flags that belong to the sweep, then the point's values, which win.
-std::vector<std::string> PointWords(const FlagTable& table, const FlagValues& values, const std::vector<bench::SweepAxis>& axes,
-                                    const bench::SweepPoint& point, bool batch_is_largest, const std::string& result) {
+std::vector<std::string> PointWords(const FlagTable& table, const FlagValues& values,
+                                    const std::vector<bench::SweepAxis>& axes, const bench::SweepPoint& point,
+                                    bool batch_is_largest, const std::string& result) {
   std::vector<std::string> words = {"bench"};
   if (batch_is_largest) words.push_back("--batch_size=auto");
   for (const FlagSpec& spec : table.specs()) {
     const bool is_of_sweep = spec.name == "sweep" || spec.name == "sweep_csv" || spec.name == "json";
-    if (values.is_set(spec.name) && !is_of_sweep) words.push_back(fmt::format("--{}={}", spec.name, FlagValueText(values.Get(spec.name))));
+    if (values.is_set(spec.name) && !is_of_sweep)
+      words.push_back(fmt::format("--{}={}", spec.name, FlagValueText(values.Get(spec.name))));
   }
   for (size_t i = 0; i < axes.size(); ++i) words.push_back(fmt::format("--{}={}", axes[i].flag, point[i]));
   words.push_back("--json=" + result);
@@ -111,8 +115,10 @@ std::vector<std::string> PointWords(const FlagTable& table, const FlagValues& va
 int BenchSweep(const FlagTable& table, const FlagValues& values, bool batch_is_largest) {
   const std::vector<bench::SweepAxis> axes = bench::ParseSweep(values.GetString("sweep"), table);
   // What each point would write to the same place, or, worse, go on from.
-  for (const char* flag : {"train_dir", "trace_file", "graph_file", "partitioned_graph_file_prefix", "tfprof_file", "benchmark_log_dir", "dump_passes"})
-    if (values.is_set(flag)) throw InvalidArgument(fmt::format("flag --{} cannot be combined with --sweep: its points would share it", flag));
+  for (const char* flag : {"train_dir", "trace_file", "graph_file", "partitioned_graph_file_prefix", "tfprof_file",
+                           "benchmark_log_dir", "dump_passes"})
+    if (values.is_set(flag))
+      throw InvalidArgument(fmt::format("flag --{} cannot be combined with --sweep: its points would share it", flag));
   const std::optional<std::string> csv = values.FindString("sweep_csv"), json = values.FindString("json");
   if (csv) CheckFileFlag("sweep_csv", *csv);
   if (json) CheckJsonFlag("json", *json);

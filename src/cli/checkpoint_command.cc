@@ -31,7 +31,11 @@ const char kUsage[] =
 
 FlagTable CheckpointFlags() {
   return FlagTable({
-      {.name = "json", .type = FlagType::kBoolean, .default_value = false, .help = "the result as JSON", .important = true},
+      {.name = "json",
+       .type = FlagType::kBoolean,
+       .default_value = false,
+       .help = "the result as JSON",
+       .important = true},
       {.name = "tolerance",
        .type = FlagType::kFloat,
        .default_value = 0.0,
@@ -47,7 +51,8 @@ int List(const std::string& given, bool as_json) {
   size_t width = 4;
   int64_t bytes = 0;
   for (const BundleEntry& entry : bundle.entries()) width = std::max(width, Printable(entry.name).size());
-  std::string text = fmt::format("{}: {} tensors, {} data file{}\n", Printable(path), bundle.entries().size(), bundle.num_shards(), bundle.num_shards() == 1 ? "" : "s");
+  std::string text = fmt::format("{}: {} tensors, {} data file{}\n", Printable(path), bundle.entries().size(),
+                                 bundle.num_shards(), bundle.num_shards() == 1 ? "" : "s");
   json tensors = json::array();
   for (const BundleEntry& entry : bundle.entries()) {
     const std::optional<size_t> element = data::ElementBytes(entry.data_type);
@@ -55,14 +60,23 @@ int List(const std::string& given, bool as_json) {
     const std::string type = data::DataTypeName(entry.data_type);
     const std::string slices = entry.slices.empty() ? "" : fmt::format("  in {} slices", entry.slices.size());
     if (__builtin_add_overflow(bytes, size, &bytes))
-      throw DataLoss(fmt::format("{}: up to tensor {} its tensors have more than {} bytes, which cannot be", data::IndexPath(path), entry.name,
-                                 std::numeric_limits<int64_t>::max()));
-    text += fmt::format("{:<{}}  {:<8}  {:<16}  {:>10}{}\n", Printable(entry.name), width, type, entry.shape.ToString(), size, slices);
+      throw DataLoss(fmt::format("{}: up to tensor {} its tensors have more than {} bytes, which cannot be",
+                                 data::IndexPath(path), entry.name, std::numeric_limits<int64_t>::max()));
+    text += fmt::format("{:<{}}  {:<8}  {:<16}  {:>10}{}\n", Printable(entry.name), width, type, entry.shape.ToString(),
+                        size, slices);
     const auto dims = entry.shape.dims();
-    tensors.push_back({{"name", entry.name}, {"dtype", type}, {"shape", std::vector<int64_t>(dims.begin(), dims.end())}, {"bytes", size}, {"slices", entry.slices.size()}});
+    tensors.push_back({{"name", entry.name},
+                       {"dtype", type},
+                       {"shape", std::vector<int64_t>(dims.begin(), dims.end())},
+                       {"bytes", size},
+                       {"slices", entry.slices.size()}});
   }
   text += fmt::format("{:<{}}  {:<8}  {:<16}  {:>10}\n", "all", width, "", "", bytes);
-  WriteStandardOutput(as_json ? json{{"checkpoint", path}, {"data_files", bundle.num_shards()}, {"bytes", bytes}, {"tensors", tensors}}.dump(2, ' ', false, json::error_handler_t::replace) + "\n" : text);
+  WriteStandardOutput(
+      as_json ? json{{"checkpoint", path}, {"data_files", bundle.num_shards()}, {"bytes", bytes}, {"tensors", tensors}}
+                        .dump(2, ' ', false, json::error_handler_t::replace) +
+                    "\n"
+              : text);
   return kSuccess;
 }
 
@@ -72,8 +86,11 @@ int Verify(const std::string& given, bool as_json) {
   for (const std::string& path : train::CheckpointsOf(given)) {
     const std::optional<Error> wrong = train::WrongWithCheckpoint(path);
     all_right = all_right && !wrong;
-    results.push_back({{"checkpoint", path}, {"intact", !wrong}, {"error", wrong ? json(wrong->what()) : json(nullptr)}});
-    if (!as_json) WriteStandardOutput(wrong ? fmt::format("BROKEN  {}\n", wrong->what()) : fmt::format("intact  {}\n", Printable(path)));
+    results.push_back(
+        {{"checkpoint", path}, {"intact", !wrong}, {"error", wrong ? json(wrong->what()) : json(nullptr)}});
+    if (!as_json)
+      WriteStandardOutput(wrong ? fmt::format("BROKEN  {}\n", wrong->what())
+                                : fmt::format("intact  {}\n", Printable(path)));
   }
   if (as_json) WriteStandardOutput(results.dump(2, ' ', false, json::error_handler_t::replace) + "\n");
   return all_right ? kSuccess : kFailure;
@@ -82,7 +99,8 @@ int Verify(const std::string& given, bool as_json) {
 std::string LineOf(const TensorDifference& difference) {
   const std::string name = Printable(difference.name);
   if (!difference.what.empty()) return fmt::format("{}: {}\n", name, difference.what);
-  return fmt::format("{}: {} of {} elements differ, by {:.3g} at most\n", name, difference.elements, difference.of, difference.largest);
+  return fmt::format("{}: {} of {} elements differ, by {:.3g} at most\n", name, difference.elements, difference.of,
+                     difference.largest);
 }
 
 int Compare(const std::string& a, const std::string& b, double tolerance, bool as_json) {
@@ -92,13 +110,18 @@ int Compare(const std::string& a, const std::string& b, double tolerance, bool a
   if (as_json) {
     json differences = json::array();
     for (const TensorDifference& d : comparison.differences)
-      differences.push_back({{"name", d.name}, {"what", d.what}, {"elements", d.elements}, {"of", d.of}, {"largest", d.largest}});
-    WriteStandardOutput(json{{"a", path_a}, {"b", path_b}, {"tensors_in_both", comparison.tensors}, {"differences", differences}}.dump(2, ' ', false, json::error_handler_t::replace) + "\n");
+      differences.push_back(
+          {{"name", d.name}, {"what", d.what}, {"elements", d.elements}, {"of", d.of}, {"largest", d.largest}});
+    WriteStandardOutput(
+        json{{"a", path_a}, {"b", path_b}, {"tensors_in_both", comparison.tensors}, {"differences", differences}}.dump(
+            2, ' ', false, json::error_handler_t::replace) +
+        "\n");
     return equal ? kSuccess : kFailure;
   }
   std::string text = fmt::format("A: {}\nB: {}\n", Printable(path_a), Printable(path_b));
   for (const TensorDifference& difference : comparison.differences) text += LineOf(difference);
-  text += fmt::format("{} tensors in both; {}\n", comparison.tensors, equal ? "no differences" : fmt::format("{} differences", comparison.differences.size()));
+  text += fmt::format("{} tensors in both; {}\n", comparison.tensors,
+                      equal ? "no differences" : fmt::format("{} differences", comparison.differences.size()));
   WriteStandardOutput(text);
   return equal ? kSuccess : kFailure;
 }

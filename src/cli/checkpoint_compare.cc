@@ -40,7 +40,8 @@ void CompareNumbers(const Tensor& a, const Tensor& b, double tolerance, TensorDi
 }
 
 // Whether there is a difference; it is described then.
-bool Differ(const BundleReader& a, const BundleReader& b, const BundleEntry& in_a, double tolerance, TensorDifference* difference) {
+bool Differ(const BundleReader& a, const BundleReader& b, const BundleEntry& in_a, double tolerance,
+            TensorDifference* difference) {
   const BundleEntry& in_b = *b.Find(in_a.name);
   if (in_a.data_type != in_b.data_type || !(in_a.shape == in_b.shape)) {
     difference->what = fmt::format("{} and {}", TypeOf(in_a), TypeOf(in_b));

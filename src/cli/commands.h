@@ -16,11 +16,11 @@ struct Command {
 // The commands that exist, in the order of the help. A new command is a file with its function, and a line here.
 const std::vector<Command>& Commands();
 
-int BenchCommand(const std::vector<std::string>& words);    // bench_command.cc
-int TrainCommand(const std::vector<std::string>& words);    // train_command.cc
-int DevicesCommand(const std::vector<std::string>& words);  // devices_command.cc
-int GraphCommand(const std::vector<std::string>& words);    // graph_command.cc
+int BenchCommand(const std::vector<std::string>& words);       // bench_command.cc
+int TrainCommand(const std::vector<std::string>& words);       // train_command.cc
+int DevicesCommand(const std::vector<std::string>& words);     // devices_command.cc
+int GraphCommand(const std::vector<std::string>& words);       // graph_command.cc
 int CheckpointCommand(const std::vector<std::string>& words);  // checkpoint_command.cc
-int DataCommand(const std::vector<std::string>& words);     // data_command.cc
+int DataCommand(const std::vector<std::string>& words);        // data_command.cc
 
 }  // namespace muster::cli

@@ -39,7 +39,8 @@ FlagTable DataFlags() {
       {.name = "data_dir", .type = FlagType::kString, .help = "folder of the data set", .important = true},
       {.name = "data_name",
        .type = FlagType::kEnum,
-       .help = "which data set it is; unset: cifar10 if the folder's name contains that and not imagenet, else imagenet",
+       .help =
+           "which data set it is; unset: cifar10 if the folder's name contains that and not imagenet, else imagenet",
        .enum_values = {"imagenet", "cifar10"},
        .important = true},
       {.name = "subset",
@@ -48,7 +49,10 @@ FlagTable DataFlags() {
        .help = "which part of it",
        .enum_values = {"all", "train", "validation"},
        .important = true},
-      {.name = "cache_dir", .type = FlagType::kString, .help = "cache: folder that gets train.images and validation.images", .important = true},
+      {.name = "cache_dir",
+       .type = FlagType::kString,
+       .help = "cache: folder that gets train.images and validation.images",
+       .important = true},
       {.name = "shorter_side",
        .type = FlagType::kInteger,
        .default_value = int64_t{0},
@@ -56,8 +60,18 @@ FlagTable DataFlags() {
        .lower = 0,
        .upper = 1 << 15,
        .important = true},
-      {.name = "threads", .type = FlagType::kInteger, .default_value = int64_t{0}, .help = "threads; 0: one per core", .lower = 0, .upper = 1024, .important = true},
-      {.name = "json", .type = FlagType::kBoolean, .default_value = false, .help = "the result as JSON", .important = true},
+      {.name = "threads",
+       .type = FlagType::kInteger,
+       .default_value = int64_t{0},
+       .help = "threads; 0: one per core",
+       .lower = 0,
+       .upper = 1024,
+       .important = true},
+      {.name = "json",
+       .type = FlagType::kBoolean,
+       .default_value = false,
+       .help = "the result as JSON",
+       .important = true},
   });
 }
 
@@ -67,7 +81,8 @@ std::string Folder(const FlagValues& values, const char* flag) {
   return folder;
 }
 
-// Without the flag what muster bench would take; imagenet for a folder whose name says nothing, at which muster bench stops.
+// Without the flag what muster bench would take; imagenet for a folder whose name says nothing, at which muster bench
+// stops.
 std::string DataName(const FlagValues& values) {
   if (const auto given = values.FindString("data_name")) return *given;
   return bench::DatasetNamedBy(values.GetString("data_dir")) == "cifar10" ? "cifar10" : "imagenet";
@@ -84,17 +99,19 @@ struct Parts {
   std::vector<Subset> left_out;
 };
 
-// The parts asked for. With "all", a part of which nothing is there is left out, with a line, if there is the other one; a part
-// that is there and empty is not.
+// The parts asked for. With "all", a part of which nothing is there is left out, with a line, if there is the other
+// one; a part that is there and empty is not.
 Parts PartsOf(const FlagValues& values) {
   const std::string subset = values.GetString("subset");
   if (subset == "train") return {{Subset::kTrain}, {}};
   if (subset == "validation") return {{Subset::kValidation}, {}};
   Parts parts;
-  for (const Subset part : {Subset::kTrain, Subset::kValidation}) (IsThere(part, values) ? parts.taken : parts.left_out).push_back(part);
+  for (const Subset part : {Subset::kTrain, Subset::kValidation})
+    (IsThere(part, values) ? parts.taken : parts.left_out).push_back(part);
   if (parts.taken.empty()) return {{Subset::kTrain}, {}};  // whose opening says what was looked for
   if (!values.GetBool("json"))
-    for (const Subset part : parts.left_out) WriteStandardOutput(fmt::format("{}: not in the folder, left out\n", data::SubsetName(part)));
+    for (const Subset part : parts.left_out)
+      WriteStandardOutput(fmt::format("{}: not in the folder, left out\n", data::SubsetName(part)));
   return parts;
 }
 
@@ -105,7 +122,9 @@ void WriteJson(json parts, const std::vector<Subset>& left_out) {
   WriteStandardOutput(parts.dump(2, ' ', false, json::error_handler_t::replace) + "\n");
 }
 
-std::string Count(int64_t count, const char* what) { return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s"); }
+std::string Count(int64_t count, const char* what) {
+  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
+}
 
 // A line for each thing that was found, and one that counts them.
 std::string VerifiedText(Subset subset, const data::VerifiedImages& found) {
@@ -114,8 +133,8 @@ std::string VerifiedText(Subset subset, const data::VerifiedImages& found) {
   for (const std::string& line : found.unread) text += fmt::format("UNREAD  {}\n", Printable(line));
   for (const std::string& line : found.odd) text += fmt::format("odd     {}\n", Printable(line));
   const std::string unread = found.unread.empty() ? "" : fmt::format(", {} unread", found.unread.size());
-  return text + fmt::format("{}: {} can be used, {} broken, {} odd{}\n", data::SubsetName(subset), Count(found.whole, "image"), found.broken.size(),
-                            found.odd.size(), unread);
+  return text + fmt::format("{}: {} can be used, {} broken, {} odd{}\n", data::SubsetName(subset),
+                            Count(found.whole, "image"), found.broken.size(), found.odd.size(), unread);
 }
 
 int Verify(const FlagValues& values) {
@@ -126,11 +145,16 @@ int Verify(const FlagValues& values) {
   const Parts wanted = PartsOf(values);
   for (const Subset subset : wanted.taken) {
     const int num_classes = FindDataset(name).num_classes;
-    const data::VerifiedImages found = name == "cifar10" ? data::VerifyCifar10(folder, subset, "--data_dir")
-                                                         : data::VerifyImages(folder, subset, num_classes, "--data_dir",
-                                                                              static_cast<int>(values.GetInt("threads")));
+    const data::VerifiedImages found =
+        name == "cifar10"
+            ? data::VerifyCifar10(folder, subset, "--data_dir")
+            : data::VerifyImages(folder, subset, num_classes, "--data_dir", static_cast<int>(values.GetInt("threads")));
     failed += found.broken.size() + found.unread.size();
-    parts.push_back({{"subset", data::SubsetName(subset)}, {"whole", found.whole}, {"broken", found.broken}, {"odd", found.odd}, {"unread", found.unread}});
+    parts.push_back({{"subset", data::SubsetName(subset)},
+                     {"whole", found.whole},
+                     {"broken", found.broken},
+                     {"odd", found.odd},
+                     {"unread", found.unread}});
     if (!as_json) WriteStandardOutput(VerifiedText(subset, found));
   }
   if (as_json) WriteJson(parts, wanted.left_out);
@@ -140,25 +164,36 @@ int Verify(const FlagValues& values) {
 int MakeCache(const FlagValues& values) {
   const std::string folder = Folder(values, "data_dir"), out = Folder(values, "cache_dir");
   if (DataName(values) != "imagenet") {
-    if (values.is_set("data_name")) throw InvalidArgument("flag --data_name=cifar10: is not compressed, so there is nothing to cache");
-    throw InvalidArgument(fmt::format("flag --data_dir={}: cifar10, as its name says, is not compressed, so there is nothing to cache; if it is "
-                                      "imagenet, add --data_name=imagenet", folder));
+    if (values.is_set("data_name"))
+      throw InvalidArgument("flag --data_name=cifar10: is not compressed, so there is nothing to cache");
+    throw InvalidArgument(fmt::format(
+        "flag --data_dir={}: cifar10, as its name says, is not compressed, so there is nothing to cache; if it is "
+        "imagenet, add --data_name=imagenet",
+        folder));
   }
   std::error_code ignored;
-  if (fs::equivalent(folder, out, ignored)) throw InvalidArgument("flag --cache_dir: must not be the folder of --data_dir");
+  if (fs::equivalent(folder, out, ignored))
+    throw InvalidArgument("flag --cache_dir: must not be the folder of --data_dir");
   json parts = json::array();
   const Parts wanted = PartsOf(values);
   for (const Subset subset : wanted.taken) {
     const auto images = data::OpenImages(folder, subset, FindDataset("imagenet").num_classes, "--data_dir");
     CreateWritableFolder(out);
     const std::string path = (fs::path(out) / data::ImageCacheName(data::SubsetName(subset))).string();
-    const data::CacheOptions options{static_cast<int>(values.GetInt("shorter_side")), static_cast<int>(values.GetInt("threads"))};
+    const data::CacheOptions options{static_cast<int>(values.GetInt("shorter_side")),
+                                     static_cast<int>(values.GetInt("threads"))};
     const data::CacheFacts facts = data::MakeImageCache(*images, path, options);
     const std::vector<std::string> missing = data::MissingImageFiles(folder, subset);
-    parts.push_back({{"subset", data::SubsetName(subset)}, {"file", path}, {"images", facts.images}, {"bytes", facts.bytes}, {"missing", missing}});
+    parts.push_back({{"subset", data::SubsetName(subset)},
+                     {"file", path},
+                     {"images", facts.images},
+                     {"bytes", facts.bytes},
+                     {"missing", missing}});
     if (values.GetBool("json")) continue;
-    for (const std::string& line : missing) WriteStandardOutput(Printable(line) + "; the images of the others are in the cache\n");
-    WriteStandardOutput(fmt::format("{}: {}, {:.1f} MiB\n", Printable(path), Count(facts.images, "image"), static_cast<double>(facts.bytes) / (1 << 20)));
+    for (const std::string& line : missing)
+      WriteStandardOutput(Printable(line) + "; the images of the others are in the cache\n");
+    WriteStandardOutput(fmt::format("{}: {}, {:.1f} MiB\n", Printable(path), Count(facts.images, "image"),
+                                    static_cast<double>(facts.bytes) / (1 << 20)));
   }
   if (values.GetBool("json")) WriteJson(parts, wanted.left_out);
   return kSuccess;
@@ -183,9 +218,11 @@ int DataCommand(const std::vector<std::string>& words) {
   const std::vector<std::string>& given = values.positional();
   const std::string what = given.size() == 1 ? given[0] : "";
   const bool makes_cache = what == "cache";
-  if (what != "verify" && !makes_cache) throw InvalidArgument("expected verify or cache, with --data_dir=DIR; try --help");
+  if (what != "verify" && !makes_cache)
+    throw InvalidArgument("expected verify or cache, with --data_dir=DIR; try --help");
   for (const char* flag : {"cache_dir", "shorter_side"})
-    if (!makes_cache && values.is_set(flag)) throw InvalidArgument(fmt::format("flag --{} has no meaning without cache", flag));
+    if (!makes_cache && values.is_set(flag))
+      throw InvalidArgument(fmt::format("flag --{} has no meaning without cache", flag));
   InterruptScope interrupts;
   try {
     return makes_cache ? MakeCache(values) : Verify(values);

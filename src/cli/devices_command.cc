@@ -17,14 +17,16 @@
 namespace muster::cli {
 namespace {
 
-const char kUsage[] = "muster devices [flags]: what this machine has to compute with, and what Muster would use of it\n";
+const char kUsage[] =
+    "muster devices [flags]: what this machine has to compute with, and what Muster would use of it\n";
 
 FlagTable DevicesFlags() {
   return FlagTable({{.name = "json",
                      .type = FlagType::kBoolean,
                      .default_value = false,
                      .help = "print one JSON object instead of text; src/monitor/README.md lists its fields",
-                     .important = true}}).Plus(GpuFlags());
+                     .important = true}})
+      .Plus(GpuFlags());
 }
 
 // The session's devices with GPUs as the flags describe them: logical and physical numbers side by side.
@@ -44,7 +46,8 @@ std::string ListText(const std::vector<DeviceInfo>& devices) {
 std::string WithDevices(const std::string& host, const std::vector<DeviceInfo>& devices) {
   nlohmann::ordered_json json = nlohmann::ordered_json::parse(host);
   for (const DeviceInfo& d : devices) {
-    nlohmann::ordered_json entry = {{"name", d.name}, {"description", d.description}, {"physical_id", nullptr}, {"memory_limit", nullptr}};
+    nlohmann::ordered_json entry = {
+        {"name", d.name}, {"description", d.description}, {"physical_id", nullptr}, {"memory_limit", nullptr}};
     if (d.physical_id >= 0) entry["physical_id"] = d.physical_id;
     if (d.memory_limit > 0) entry["memory_limit"] = d.memory_limit;
     json["devices"].push_back(std::move(entry));
@@ -67,7 +70,8 @@ int DevicesCommand(const std::vector<std::string>& words) {
   const std::vector<DeviceInfo> devices = SessionDevices(values);
   const std::string protobuf = google::protobuf::internal::VersionString(GOOGLE_PROTOBUF_VERSION);
   const HostInfo info = ReadHostInfo({{"Muster", Version()}, {"oneDNN", onednn::Version()}, {"protobuf", protobuf}});
-  const std::string text = values.GetBool("json") ? WithDevices(HostInfoJson(info), devices) : HostInfoText(info) + ListText(devices);
+  const std::string text =
+      values.GetBool("json") ? WithDevices(HostInfoJson(info), devices) : HostInfoText(info) + ListText(devices);
   WriteStandardOutput(text);
   return kSuccess;
 }

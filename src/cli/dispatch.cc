@@ -76,12 +76,10 @@ int ExitCodeOf(const Error& error) {
     case Code::kFailedPrecondition:
     case Code::kOutOfRange:
     case Code::kUnimplemented:
-    case Code::kDataLoss:
-      return kBadInput;
+    case Code::kDataLoss: return kBadInput;
     case Code::kCancelled:  // before a command had anything of its own to say about it
       return kInterruptedExitCode;
-    default:
-      return kFailure;
+    default: return kFailure;
   }
 }
 

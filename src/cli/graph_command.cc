@@ -66,11 +66,13 @@ void CheckTowersHaveDevices(const Session& session, const FlagValues& values) {
   const int64_t towers = values.FindInt("num_gpus").value_or(0);
   const std::string type = DeviceName::Parse(DeviceOf(values)).type.value_or("");
   const std::vector<DeviceInfo> devices = session.Devices();
-  const auto there = std::count_if(devices.begin(), devices.end(), [&](const DeviceInfo& d) { return DeviceName::Parse(d.name).type == type; });
+  const auto there = std::count_if(devices.begin(), devices.end(),
+                                   [&](const DeviceInfo& d) { return DeviceName::Parse(d.name).type == type; });
   if (towers <= there) return;
   const bool one = there == 1, cpu = type == "CPU";
-  throw InvalidArgument(fmt::format("--num_gpus={}: there {} {} {}{} ({})", towers, one ? "is" : "are", there, cpu ? "CPU device" : "GPU", one ? "" : "s",
-                                    cpu ? "--num_cpu_devices" : "--simulated_gpus, --visible_device_list, --virtual_gpus_mb"));
+  throw InvalidArgument(fmt::format(
+      "--num_gpus={}: there {} {} {}{} ({})", towers, one ? "is" : "are", there, cpu ? "CPU device" : "GPU",
+      one ? "" : "s", cpu ? "--num_cpu_devices" : "--simulated_gpus, --visible_device_list, --virtual_gpus_mb"));
 }
 
 // Operations whose device does not exist, or that it cannot run: nothing moves without a word.

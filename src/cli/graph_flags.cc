@@ -189,7 +189,8 @@ void CheckGraphFlags(const FlagValues& values) {
     throw InvalidArgument("--partitions and --log_device_placement exclude each other");
   if (on_devices && values.is_set("format"))
     throw InvalidArgument(fmt::format("--format={} has no effect with --partitions or --log_device_placement", format));
-  for (const char* flag : {"num_cpu_devices", "simulated_gpus", "visible_device_list", "virtual_gpus_mb", "allow_soft_placement"})
+  for (const char* flag :
+       {"num_cpu_devices", "simulated_gpus", "visible_device_list", "virtual_gpus_mb", "allow_soft_placement"})
     if (values.is_set(flag) && !on_devices && !values.GetBool("placed"))
       throw InvalidArgument(
           fmt::format("--{} has no effect without --partitions, --log_device_placement or --placed", flag));

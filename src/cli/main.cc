@@ -11,8 +11,8 @@
 
 namespace {
 
-// A file that is opened later must not become standard output or error because those were closed. Open for reading only, so that
-// writing there still fails.
+// A file that is opened later must not become standard output or error because those were closed. Open for reading
+// only, so that writing there still fails.
 void OpenStandardFiles() {
   for (int file = 0; file <= 2; ++file)
     if (::fcntl(file, F_GETFD) < 0 && errno == EBADF) static_cast<void>(::open("/dev/null", O_RDONLY));

@@ -20,7 +20,9 @@ const DeviceBytes* BytesOf(const PlanStats& stats, const std::string& device) {
 }
 
 // As TensorFlow names an output: "bn" is the first, "bn:1" the second.
-std::string ValueName(const PlanSummary::Transfer& t) { return t.output == 0 ? t.value : fmt::format("{}:{}", t.value, t.output); }
+std::string ValueName(const PlanSummary::Transfer& t) {
+  return t.output == 0 ? t.value : fmt::format("{}:{}", t.value, t.output);
+}
 
 // "/device:GPU:0" where all partitions are in one task; otherwise the whole name.
 class Names {
@@ -28,10 +30,8 @@ class Names {
   explicit Names(const PlanSummary& plan) {
     for (const PlanSummary::Partition& partition : plan.partitions) {
       const std::string task = Task(partition.device);
-      if (common_.empty())
-        common_ = task;
-      else if (task != common_)
-        several_ = true;
+      if (common_.empty()) common_ = task;
+      else if (task != common_) several_ = true;
     }
   }
   std::string operator()(const std::string& device) const {
@@ -50,7 +50,8 @@ struct Traffic {
   std::string ToString() const { return fmt::format("{} transfer{} of {} bytes", count, count == 1 ? "" : "s", bytes); }
 };
 
-template <typename Include> Traffic Sum(const PlanSummary& plan, Include include) {
+template <typename Include>
+Traffic Sum(const PlanSummary& plan, Include include) {
   Traffic sum;
   for (const PlanSummary::Transfer& t : plan.transfers)
     if (include(t)) sum = {sum.count + 1, sum.bytes + t.bytes};
@@ -88,8 +89,8 @@ std::string TransferTable(const PlanSummary& plan, const Names& name) {
   std::string text = fmt::format("{:>8}  {:<52} {:<24} {:>12}  {}\n", "transfer", "value", "", "bytes", "from -> to");
   for (size_t i = 0; i < plan.transfers.size(); ++i) {
     const PlanSummary::Transfer& t = plan.transfers[i];
-    text += fmt::format("{:>8}  {:<52} {:<24} {:>12}  {} -> {}\n", i, ValueName(t), ValueText(t.desc), t.bytes, name(t.from),
-                        name(t.to));
+    text += fmt::format("{:>8}  {:<52} {:<24} {:>12}  {} -> {}\n", i, ValueName(t), ValueText(t.desc), t.bytes,
+                        name(t.from), name(t.to));
   }
   return text;
 }

@@ -36,7 +36,8 @@ namespace {
 using train::TrainOptions;
 using train::TrainResult;
 
-const char kUsage[] = "muster train [flags]: train a convolutional network on images until it reaches a test accuracy\n";
+const char kUsage[] =
+    "muster train [flags]: train a convolutional network on images until it reaches a test accuracy\n";
 
 // Before anything else: what cannot be written at the end.
 void CheckOutputs(const FlagValues& values) {
@@ -47,11 +48,14 @@ void CheckOutputs(const FlagValues& values) {
   const std::string json = values.GetString("json"), train_dir = values.GetString("train_dir");
   CheckDistinctFiles({{"json", json}, {"checkpoint_dir", values.GetString("checkpoint_dir")}});
   if (train_dir.empty()) return;
-  for (const char* name : {"", "/train.json", "/log.jsonl", "/checkpoint"}) CheckDistinctFiles({{"json", json}, {"train_dir", train_dir + name}});
+  for (const char* name : {"", "/train.json", "/log.jsonl", "/checkpoint"})
+    CheckDistinctFiles({{"json", json}, {"train_dir", train_dir + name}});
 }
 
 void WriteResult(const TrainOptions& options, const train::RunFacts& facts, const TrainResult& result) {
-  const std::string text = train::ResultJson(options, facts, result).dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+  const std::string text =
+      train::ResultJson(options, facts, result).dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) +
+      "\n";
   if (!options.json_path.empty()) WriteFileAtomically(options.json_path, text);
   if (options.train_dir.empty()) return;
   CreateWritableFolder(options.train_dir);
@@ -60,9 +64,11 @@ void WriteResult(const TrainOptions& options, const train::RunFacts& facts, cons
 
 std::string Opening(const TrainOptions& options, const train::RunFacts& facts) {
   const std::vector<int64_t>& shape = facts.image_shape;
-  return fmt::format("Training {} ({} parameters) on {} ({} images of {}x{}x{}, {} to test), batch {}, {}, {:.0f} MiB planned\n", options.model,
-                     facts.trainable_parameters, options.dataset, facts.train_images, shape[0], shape[1], shape[2], facts.test_images,
-                     options.batch_size, options.optimizer.name, static_cast<double>(facts.planned_peak_bytes) / (1 << 20));
+  return fmt::format(
+      "Training {} ({} parameters) on {} ({} images of {}x{}x{}, {} to test), batch {}, {}, {:.0f} MiB planned\n",
+      options.model, facts.trainable_parameters, options.dataset, facts.train_images, shape[0], shape[1], shape[2],
+      facts.test_images, options.batch_size, options.optimizer.name,
+      static_cast<double>(facts.planned_peak_bytes) / (1 << 20));
 }
 
 // What training works on.
@@ -76,7 +82,8 @@ struct Loaded {
 // Goes on from a checkpoint if there is one.
 void Resume(const TrainOptions& options, Loaded* loaded) {
   if (options.checkpoint_dir.empty() && options.restore_from.empty()) return;
-  const SaverOptions saver_options{.max_to_keep = static_cast<int>(std::min<int64_t>(options.max_ckpts_to_keep, 1 << 30))};
+  const SaverOptions saver_options{.max_to_keep =
+                                       static_cast<int>(std::min<int64_t>(options.max_ckpts_to_keep, 1 << 30))};
   const Graph& graph = loaded->step->graph();
   loaded->saver = std::make_unique<Saver>(&graph, train::CheckpointVariables(graph), saver_options);
   loaded->restored = loaded->step->Restore(*loaded->saver, options.checkpoint_dir, options.restore_from);
@@ -105,7 +112,10 @@ bool Load(TrainOptions& options, const data::DatasetFiles& files, Loaded* loaded
 
 train::RunFacts FactsOf(const data::DatasetFiles& files) {
   const bench::MachineFacts machine = bench::ReadMachineFacts();
-  return {.host = machine.host, .cpu_model = machine.cpu_model, .num_cpus = machine.num_cpus, .dataset_folder = files.folder.string()};
+  return {.host = machine.host,
+          .cpu_model = machine.cpu_model,
+          .num_cpus = machine.num_cpus,
+          .dataset_folder = files.folder.string()};
 }
 
 // Ctrl-C, or a standard output that takes no more (its reader went away): the result is still written, and Dispatch
@@ -131,7 +141,8 @@ Hooks MakeHooks(const TrainOptions& options, const Loaded& loaded, train::Consol
   hooks.display = train::MakeDisplay(console, clock, options.display_every);
   if (!options.checkpoint_dir.empty()) {
     CreateWritableFolder(options.checkpoint_dir);
-    const train::CheckpointOptions when{options.checkpoint_dir, options.save_model_steps, static_cast<double>(options.save_model_secs)};
+    const train::CheckpointOptions when{options.checkpoint_dir, options.save_model_steps,
+                                        static_cast<double>(options.save_model_secs)};
     hooks.checkpointer = std::make_unique<train::Checkpointer>(*loaded.saver, loaded.step->session(), when, clock);
     hooks.checkpoints = std::make_unique<train::CheckpointHook>(*hooks.checkpointer);
   }
@@ -149,10 +160,12 @@ Hooks MakeHooks(const TrainOptions& options, const Loaded& loaded, train::Consol
 // What a run that was interrupted leaves.
 std::string Saved(const train::Checkpointer& checkpointer, const Loaded& loaded, int64_t steps) {
   const std::string& newest = checkpointer.newest().empty() ? loaded.restored : checkpointer.newest();
-  return newest.empty() ? "Nothing is saved: no step was done\n" : fmt::format("The newest checkpoint is {} ({} steps done)\n", newest, steps);
+  return newest.empty() ? "Nothing is saved: no step was done\n"
+                        : fmt::format("The newest checkpoint is {} ({} steps done)\n", newest, steps);
 }
 
-TrainResult Train(const TrainOptions& options, const Loaded& loaded, train::Console& console, const train::Clock& clock) {
+TrainResult Train(const TrainOptions& options, const Loaded& loaded, train::Console& console,
+                  const train::Clock& clock) {
   const Hooks hooks = MakeHooks(options, loaded, console, clock);
   const data::TrainBatches train_batches(*loaded.data.train, options.batch_size, options.seed);
   const data::EvalBatches test_batches(*loaded.data.test, options.eval_batch_size);
@@ -164,15 +177,20 @@ TrainResult Train(const TrainOptions& options, const Loaded& loaded, train::Cons
                                               .prefetch_threads = options.prefetch_threads,
                                               .prefetch_depth = options.prefetch_depth,
                                               .interrupted = MustEnd};
-  const TrainResult result = train::Trainer(*loaded.step, train_batches, test_batches, trainer_options, clock, hooks.all()).Run();
-  if (result.outcome == train::Outcome::kInterrupted && hooks.checkpointer != nullptr) console.Write(Saved(*hooks.checkpointer, loaded, result.steps));
+  const TrainResult result =
+      train::Trainer(*loaded.step, train_batches, test_batches, trainer_options, clock, hooks.all()).Run();
+  if (result.outcome == train::Outcome::kInterrupted && hooks.checkpointer != nullptr)
+    console.Write(Saved(*hooks.checkpointer, loaded, result.steps));
   return result;
 }
 
 // The result of a run that ended before its first step.
 TrainResult NothingTrained(const TrainOptions& options, const train::Clock& clock) {
   const double now = clock.Seconds();
-  return {.outcome = train::Outcome::kInterrupted, .target_accuracy = options.target_accuracy, .first_step_at_seconds = now, .end_at_seconds = now};
+  return {.outcome = train::Outcome::kInterrupted,
+          .target_accuracy = options.target_accuracy,
+          .first_step_at_seconds = now,
+          .end_at_seconds = now};
 }
 
 int ExitCode(const TrainResult& result) {
@@ -185,7 +203,8 @@ std::string MissingFiles(const data::DatasetFiles& files) {
   std::string text;
   if (files.name != "cifar10") return text;
   for (const data::Subset subset : {data::Subset::kTrain, data::Subset::kValidation})
-    for (const std::string& line : data::MissingCifar10Files(files.folder, subset)) text += line + "; the run goes on with those that are there\n";
+    for (const std::string& line : data::MissingCifar10Files(files.folder, subset))
+      text += line + "; the run goes on with those that are there\n";
   return text;
 }
 
@@ -199,9 +218,12 @@ int Run(TrainOptions options) {
   TrainResult result = NothingTrained(options, clock);
   if (Load(options, files, &loaded, &facts)) {
     console->Write(Opening(options, facts) + MissingFiles(files));
-    if (const std::string note = train::RecomputeNote(loaded.step->train_stats()); !note.empty()) console->Write(note + "\n");
-    if (const std::string note = train::HostLimitNote(options.host_memory_limit_mb); !note.empty()) console->Write(note + "\n");
-    if (!loaded.restored.empty()) console->Write(fmt::format("Going on from {} ({} steps done)\n", loaded.restored, loaded.step->step()));
+    if (const std::string note = train::RecomputeNote(loaded.step->train_stats()); !note.empty())
+      console->Write(note + "\n");
+    if (const std::string note = train::HostLimitNote(options.host_memory_limit_mb); !note.empty())
+      console->Write(note + "\n");
+    if (!loaded.restored.empty())
+      console->Write(fmt::format("Going on from {} ({} steps done)\n", loaded.restored, loaded.step->step()));
     result = Train(options, loaded, *console, clock);
   }
   console->Write(train::SummaryText(result));

@@ -6,7 +6,8 @@
 
 namespace muster {
 
-// By node: whether something of the backward pass went into its value. "order": all live nodes, each behind what it needs.
+// By node: whether something of the backward pass went into its value. "order": all live nodes, each behind what it
+// needs.
 std::vector<bool> AfterBackward(const CompileGraph& graph, const std::vector<NodeId>& order);
 
 }  // namespace muster

@@ -13,9 +13,11 @@ using AllUses = std::vector<std::vector<std::vector<Use>>>;
 
 class BucketPaths {
  public:
-  BucketPaths(const CompileGraph& graph, const CompileRequest& request, const AllUses& uses) : graph_(graph), request_(request), uses_(uses) {
+  BucketPaths(const CompileGraph& graph, const CompileRequest& request, const AllUses& uses)
+      : graph_(graph), request_(request), uses_(uses) {
     for (NodeId id = 0; id < graph.size(); ++id)
-      if (graph.is_live(id) && graph.node(id).kind == OpKind::k_Recv) receives_[graph.node(id).attr<ChannelAttrs>().channel] = id;
+      if (graph.is_live(id) && graph.node(id).kind == OpKind::k_Recv)
+        receives_[graph.node(id).attr<ChannelAttrs>().channel] = id;
     for (Output fetch : graph.fetches()) fetched_.insert(fetch);
   }
 
@@ -63,14 +65,18 @@ class BucketPaths {
       return true;
     }
     if (node.kind == OpKind::k_Send) return Follow({receives_.at(node.attr<ChannelAttrs>().channel), 0}, home);
-    if (!IsAgnostic(node.kind) || GetOpDef(node.kind).num_refs > 0 || node.outputs.size() != 1 || node.kind == OpKind::kL2Loss) return false;
+    if (!IsAgnostic(node.kind) || GetOpDef(node.kind).num_refs > 0 || node.outputs.size() != 1 ||
+        node.kind == OpKind::kL2Loss)
+      return false;
     return graph_.desc({id, 0}).shape == graph_.desc(value).shape && TakesOneForm(node) && Follow({id, 0}, home);
   }
 
   // Sums of buckets, and products with a scalar.
   bool TakesOneForm(const Node& node) const {
     for (Output in : node.inputs)
-      if (graph_.desc(in).shape.rank() == 0 ? node.kind != OpKind::kMul : !(graph_.desc(in).shape == node.outputs[0].shape)) return false;
+      if (graph_.desc(in).shape.rank() == 0 ? node.kind != OpKind::kMul
+                                            : !(graph_.desc(in).shape == node.outputs[0].shape))
+        return false;
     return true;
   }
 
@@ -81,7 +87,8 @@ class BucketPaths {
     for (NodeId end : ends_)
       for (const Use& use : uses_[static_cast<size_t>(end)][i]) {
         const Node& reader = graph_.node(use.node);
-        const bool updates = GradientInputOf(reader.kind) == use.input && graph_.desc(reader.inputs[0]).shape == graph_.node(end).outputs[i].shape;
+        const bool updates = GradientInputOf(reader.kind) == use.input &&
+                             graph_.desc(reader.inputs[0]).shape == graph_.node(end).outputs[i].shape;
         const Layout wished = updates ? graph_.desc(reader.inputs[0]).layout : Layout();
         if (!is_first && !(wished == form)) return {};
         form = wished;

@@ -19,7 +19,8 @@ class ViewFinder {
     if (format == nullptr) return;
     for (size_t i = 0; i < node.inputs.size(); ++i) {
       const Output root = lifetimes_.Root(node.inputs[i]);
-      const bool is_free = owns_(root) && graph_.node(root.node).kind != OpKind::k_Recv && lifetimes_.LastUse(root) == step;
+      const bool is_free =
+          owns_(root) && graph_.node(root.node).kind != OpKind::k_Recv && lifetimes_.LastUse(root) == step;
       const bool fits = graph_.desc(root).byte_size() == format->parts()[i].byte_size();
       if (is_free && fits && taken_.insert(root).second) views_.push_back({root, {id, 0}, format->offset(i)});
     }
@@ -30,7 +31,8 @@ class ViewFinder {
     const Output bucket = lifetimes_.Root(node.inputs[0]);
     const BucketFormat* format = BucketFormatOf(graph_.desc(node.inputs[0]).layout);
     if (format == nullptr || !owns_(bucket) || lifetimes_.LastUse(bucket) != step) return;
-    for (int i = 0; i < static_cast<int>(node.outputs.size()); ++i) views_.push_back({{id, i}, bucket, format->offset(static_cast<size_t>(i))});
+    for (int i = 0; i < static_cast<int>(node.outputs.size()); ++i)
+      views_.push_back({{id, i}, bucket, format->offset(static_cast<size_t>(i))});
   }
 
   std::vector<BucketView> Take() { return std::move(views_); }
@@ -45,7 +47,8 @@ class ViewFinder {
 
 }  // namespace
 
-std::vector<BucketView> FindBucketViews(const CompileGraph& graph, const Lifetimes& lifetimes, const std::vector<NodeId>& nodes,
+std::vector<BucketView> FindBucketViews(const CompileGraph& graph, const Lifetimes& lifetimes,
+                                        const std::vector<NodeId>& nodes,
                                         const std::function<bool(Output root)>& owns) {
   ViewFinder finder(graph, lifetimes, owns);
   for (int step = 0; step < static_cast<int>(nodes.size()); ++step) {

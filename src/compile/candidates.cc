@@ -26,8 +26,7 @@ bool NeedsKernel(const Node& node) {
     case OpKind::kNoOp:
     case OpKind::kCollectiveReduce:  // the compiler makes sums of it
       return false;
-    default:
-      return !GetOpDef(node.kind).is_alias;
+    default: return !GetOpDef(node.kind).is_alias;
   }
 }
 

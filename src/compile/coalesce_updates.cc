@@ -1,5 +1,5 @@
-// Updates of one kind with the same scalars, over variables, slots and gradients that lie side by side in the same order,
-// are one sweep over memory: a single step with the sum of their elements.
+// Updates of one kind with the same scalars, over variables, slots and gradients that lie side by side in the same
+// order, are one sweep over memory: a single step with the sum of their elements.
 
 #include <algorithm>
 #include <set>
@@ -13,7 +13,9 @@ namespace {
 
 bool IsUpdate(OpKind kind) { return GradientInputOf(kind) >= 0; }
 
-bool SamePlace(const Place& a, const Place& b) { return a.region == b.region && a.index == b.index && a.offset == b.offset; }
+bool SamePlace(const Place& a, const Place& b) {
+  return a.region == b.region && a.index == b.index && a.offset == b.offset;
+}
 
 class Coalescer {
  public:
@@ -48,7 +50,8 @@ class Coalescer {
 
   // Variables, slots and the gradient are arrays, of whatever rank; the other inputs are scalars.
   static bool IsArray(const Step& step, size_t input) {
-    return static_cast<int>(input) < GetOpDef(step.kind).num_refs || static_cast<int>(input) == GradientInputOf(step.kind);
+    return static_cast<int>(input) < GetOpDef(step.kind).num_refs ||
+           static_cast<int>(input) == GradientInputOf(step.kind);
   }
 
   // Whether the steps may run in any order: none reads a variable that another writes, and none writes one twice.
@@ -66,7 +69,8 @@ class Coalescer {
   // Whether the memory of "next" begins where that of "place" ends.
   bool IsContiguous(const Place& place, int64_t bytes, const Place& next) const {
     if (place.region != next.region) return false;
-    if (place.region == Region::kGradient || place.region == Region::kChannel) return place.offset + AlignUp(bytes) == next.offset;
+    if (place.region == Region::kGradient || place.region == Region::kChannel)
+      return place.offset + AlignUp(bytes) == next.offset;
     if (place.region != Region::kVariable) return false;
     const auto& a = variables_.entry(place.index);
     const auto& b = variables_.entry(next.index);
@@ -80,24 +84,27 @@ class Coalescer {
     if (step.kind != next.kind || !(step.attrs == next.attrs) || step.inputs.size() != next.inputs.size()) return false;
     for (size_t i = 0; i < next.inputs.size(); ++i) {
       if (next.input_descs[i].dtype != step.input_descs[i].dtype) return false;
-      const bool continues = IsArray(step, i) ? IsContiguous(step.inputs[i], step.input_descs[i].byte_size(), next.inputs[i])
-                                              : SamePlace(step.inputs[i], next.inputs[i]);
+      const bool continues = IsArray(step, i)
+                                 ? IsContiguous(step.inputs[i], step.input_descs[i].byte_size(), next.inputs[i])
+                                 : SamePlace(step.inputs[i], next.inputs[i]);
       if (!continues) return false;
     }
     return true;
   }
 
-  // Adds one step in place of those. Not where it needs more workspace than was planned for the first of them, as kernels for
-  // half precision do: false then.
+  // Adds one step in place of those. Not where it needs more workspace than was planned for the first of them, as
+  // kernels for half precision do: false then.
   bool Merge(std::vector<Step>& steps, size_t begin, size_t end) {
     int64_t bytes = steps[end - 1].input_descs[0].byte_size();
     for (size_t s = begin; s + 1 < end; ++s) bytes += AlignUp(steps[s].input_descs[0].byte_size());
     const Step& first = steps[begin];
     std::vector<TensorDesc> inputs = first.input_descs;
     for (size_t i = 0; i < inputs.size(); ++i)
-      if (IsArray(first, i)) inputs[i] = {inputs[i].dtype, Shape{bytes / static_cast<int64_t>(SizeOf(inputs[i].dtype))}, {}};
+      if (IsArray(first, i))
+        inputs[i] = {inputs[i].dtype, Shape{bytes / static_cast<int64_t>(SizeOf(inputs[i].dtype))}, {}};
     const CompileDevice& device = request_.devices[static_cast<size_t>(partition_.device_index)];
-    const KernelRequest request{first.kind, &first.attrs, inputs, {inputs[0]}, first.name, static_cast<uint64_t>(request_.graph->seed())};
+    const KernelRequest request{first.kind,  &first.attrs, inputs,
+                                {inputs[0]}, first.name,   static_cast<uint64_t>(request_.graph->seed())};
     PreparedKernel prepared = PrepareOn(device, *device.kernels->Find(first.kind, KernelDType(request)), request);
     if (prepared.workspace_bytes > first.workspace_bytes) return false;
     Step& merged = partition_.steps.emplace_back(std::move(steps[begin]));

@@ -6,8 +6,8 @@
 
 namespace muster {
 
-// Which nodes of a graph must share a device: an operation and the variables it updates in place, and nodes with the same
-// colocation name ("loc:@name" in a GraphDef), which is usually the name of a node and then includes that node.
+// Which nodes of a graph must share a device: an operation and the variables it updates in place, and nodes with the
+// same colocation name ("loc:@name" in a GraphDef), which is usually the name of a node and then includes that node.
 class ColocationGroups {
  public:
   explicit ColocationGroups(const Graph& graph);

@@ -19,7 +19,8 @@ NodeId CompileGraph::VariableBehind(Output value) const {
   return node(id).kind == OpKind::kVariable ? id : kNoNode;
 }
 
-NodeId CompileGraph::Add(OpKind kind, const std::string& name, std::vector<Output> inputs, Attrs attrs, NodeId near, bool before) {
+NodeId CompileGraph::Add(OpKind kind, const std::string& name, std::vector<Output> inputs, Attrs attrs, NodeId near,
+                         bool before) {
   Node node;
   node.kind = kind;
   node.name = name;
@@ -80,7 +81,8 @@ void CompileGraph::SetControlInputs(NodeId id, std::vector<NodeId> awaited) {
 
 void CompileGraph::DropOutputs(NodeId id, size_t count) {
   Node& node = nodes_[static_cast<size_t>(id)];
-  for (int i = static_cast<int>(count); i < static_cast<int>(node.outputs.size()); ++i) MUSTER_CHECK(NumReaders({id, i}) == 0);
+  for (int i = static_cast<int>(count); i < static_cast<int>(node.outputs.size()); ++i)
+    MUSTER_CHECK(NumReaders({id, i}) == 0);
   node.outputs.resize(count);
 }
 
@@ -222,7 +224,8 @@ std::vector<NodeId> CompileGraph::TopologicalOrder() const {
       if (--waiting[static_cast<size_t>(to)] == 0) ready.push({order(to), to});
   }
   if (static_cast<int>(sorted.size()) != live)
-    throw InvalidArgument("reads and updates of variables wait for each other in a circle; a control dependency must break it");
+    throw InvalidArgument(
+        "reads and updates of variables wait for each other in a circle; a control dependency must break it");
   return sorted;
 }
 

@@ -12,12 +12,13 @@
 namespace muster {
 
 // The compiler's working copy of a graph: nodes that passes replace and remove. Unlike a Graph's, ids are not
-// topological; "order" keeps new nodes near the ones they came from, and the schedule pass sorts by it. Edges change only
-// through the functions here, which keep an index of uses: what a change costs depends on the uses that it moves, not on the
-// size of the graph.
+// topological; "order" keeps new nodes near the ones they came from, and the schedule pass sorts by it. Edges change
+// only through the functions here, which keep an index of uses: what a change costs depends on the uses that it moves,
+// not on the size of the graph.
 class CompileGraph {
  public:
-  // Copies what fetches and targets need, cut at the feeds. Throws InvalidArgument naming a placeholder that is not fed.
+  // Copies what fetches and targets need, cut at the feeds. Throws InvalidArgument naming a placeholder that is not
+  // fed.
   CompileGraph(const Graph& graph, const std::vector<Output>& feeds, const std::vector<Output>& fetches,
                const std::vector<NodeId>& targets);
 
@@ -25,10 +26,14 @@ class CompileGraph {
   const Node& node(NodeId id) const { return nodes_[static_cast<size_t>(id)]; }
   bool is_live(NodeId id) const { return info_[static_cast<size_t>(id)].live; }
   const TensorDesc& desc(Output o) const { return node(o.node).outputs[static_cast<size_t>(o.index)]; }
-  TensorDesc& mutable_desc(Output o) { return nodes_[static_cast<size_t>(o.node)].outputs[static_cast<size_t>(o.index)]; }
+  TensorDesc& mutable_desc(Output o) {
+    return nodes_[static_cast<size_t>(o.node)].outputs[static_cast<size_t>(o.index)];
+  }
   Attrs& mutable_attrs(NodeId id) { return nodes_[static_cast<size_t>(id)].attrs; }
   void set_kind(NodeId id, OpKind kind) { nodes_[static_cast<size_t>(id)].kind = kind; }
-  const std::vector<Output>& feeds() const { return feeds_; }  // as placeholders here, also those that turn out not to be needed
+  const std::vector<Output>& feeds() const {
+    return feeds_;
+  }  // as placeholders here, also those that turn out not to be needed
   const std::vector<Output>& fetches() const { return fetches_; }
   const std::vector<NodeId>& targets() const { return targets_; }
   uint64_t seed() const { return seed_; }
@@ -43,7 +48,8 @@ class CompileGraph {
   NodeId VariableBehind(Output value) const;
 
   // Adds a node scheduled right before (or after) "near" and on its device; infers its outputs.
-  NodeId Add(OpKind kind, const std::string& name, std::vector<Output> inputs, Attrs attrs, NodeId near, bool before = true);
+  NodeId Add(OpKind kind, const std::string& name, std::vector<Output> inputs, Attrs attrs, NodeId near,
+             bool before = true);
   // Changes of a live node's edges.
   void SetInput(NodeId id, size_t input, Output value);
   void AddInput(NodeId id, Output value);
@@ -74,14 +80,15 @@ class CompileGraph {
   // Readers of each output of each node as they are now: uses[node][output].
   std::vector<std::vector<std::vector<Use>>> Uses() const;
   bool IsFetched(Output o) const { return fetches_of_.count(o) > 0; }
-  // What a node that is put between "value" and "reader" must wait for, so that a variable is read when the reader wanted it:
-  // the reader's control inputs if a variable is behind the value, else nothing.
+  // What a node that is put between "value" and "reader" must wait for, so that a variable is read when the reader
+  // wanted it: the reader's control inputs if a variable is behind the value, else nothing.
   std::vector<NodeId> ReadAfter(Output value, NodeId reader) const;
   // Live nodes so that inputs and control inputs come first; ties in "order".
   std::vector<NodeId> TopologicalOrder() const;
   std::string ToText() const;
 
-  // Nodes and edges that the functions above looked at or changed since the copy was made; passes add what they search themselves.
+  // Nodes and edges that the functions above looked at or changed since the copy was made; passes add what they search
+  // themselves.
   int64_t work() const { return work_; }
   void CountWork(int64_t looked_at) const { work_ += looked_at; }
 
@@ -97,7 +104,7 @@ class CompileGraph {
 
   std::deque<Node> nodes_;  // passes hold references while they add nodes
   std::vector<Info> info_;
-  UseIndex uses_;           // of live nodes
+  UseIndex uses_;  // of live nodes
   std::vector<Output> feeds_, fetches_;
   std::vector<NodeId> targets_;
   std::map<Output, std::vector<size_t>> fetches_of_;  // numbers of the fetches of a value that is fetched

@@ -29,7 +29,8 @@ Fed CheckedFeeds(const Graph& graph, const std::vector<Output>& feeds) {
     const Node& node = graph.node(feed.node);
     if (!fed.emplace(feed, fed.size()).second) throw InvalidArgument(fmt::format("{} is fed twice", node.name));
     if (node.kind == OpKind::kVariable)
-      throw InvalidArgument(fmt::format("{} is a variable, which cannot be fed; write it with Session::WriteVariable", node.name));
+      throw InvalidArgument(
+          fmt::format("{} is a variable, which cannot be fed; write it with Session::WriteVariable", node.name));
   }
   return fed;
 }
@@ -38,7 +39,8 @@ Fed CheckedFeeds(const Graph& graph, const std::vector<Output>& feeds) {
 std::map<std::string, std::vector<NodeId>> Collectives(const Graph& graph) {
   std::map<std::string, std::vector<NodeId>> members;
   for (NodeId id = 0; id < graph.num_nodes(); ++id)
-    if (graph.node(id).kind == OpKind::kCollectiveReduce) members[graph.node(id).attr<CollectiveAttrs>().instance].push_back(id);
+    if (graph.node(id).kind == OpKind::kCollectiveReduce)
+      members[graph.node(id).attr<CollectiveAttrs>().instance].push_back(id);
   return members;
 }
 
@@ -73,7 +75,9 @@ CompileGraph::CompileGraph(const Graph& graph, const std::vector<Output>& feeds,
   for (Output fetch : fetches) graph.CheckExists(fetch);
   const std::vector<bool> needed = Needed(graph, fed, fetches, targets);
   std::vector<NodeId> here(static_cast<size_t>(graph.num_nodes()), kNoNode);
-  const auto info = [](NodeId original) { return Info{original, static_cast<int64_t>(original) * kOrderSpacing, 0, true}; };
+  const auto info = [](NodeId original) {
+    return Info{original, static_cast<int64_t>(original) * kOrderSpacing, 0, true};
+  };
   // A fed value becomes a placeholder of its own, whatever produces it in the graph.
   for (Output feed : feeds) {
     Node node;
@@ -94,7 +98,8 @@ CompileGraph::CompileGraph(const Graph& graph, const std::vector<Output>& feeds,
     if (!needed[static_cast<size_t>(id)] || IsFullyFed(graph, id, fed)) continue;
     Node node = graph.node(id);
     if (node.kind == OpKind::kPlaceholder)
-      throw InvalidArgument(fmt::format("placeholder {} ({}) is needed but not fed", node.name, node.outputs[0].ToString()));
+      throw InvalidArgument(
+          fmt::format("placeholder {} ({}) is needed but not fed", node.name, node.outputs[0].ToString()));
     node.id = size();
     for (Output& input : node.inputs) input = map_output(input);
     std::erase_if(node.control_inputs, [&](NodeId c) { return here[static_cast<size_t>(c)] == kNoNode; });

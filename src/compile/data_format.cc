@@ -1,6 +1,6 @@
-// Kernels know NHWC only. This pass turns each NCHW operation into its NHWC form between transposes, moves the transposes
-// through operations that do not care about the order of axes, and lets opposite ones cancel, so that a network asked
-// for in NCHW is transposed once at each edge.
+// Kernels know NHWC only. This pass turns each NCHW operation into its NHWC form between transposes, moves the
+// transposes through operations that do not care about the order of axes, and lets opposite ones cancel, so that a
+// network asked for in NCHW is transposed once at each edge.
 
 #include <algorithm>
 #include <array>
@@ -30,8 +30,10 @@ Shape ToNHWC(const Shape& s) { return Shape{s[0], s[2], s[3], s[1]}; }
 // Filters are HWIO in both formats, so they and their gradients keep their axes.
 bool IsFilterInput(OpKind kind, int input) {
   switch (kind) {
-    case OpKind::kConv2D: case OpKind::kDepthwiseConv2dNative: return input == 1;
-    case OpKind::kConv2DBackpropInput: case OpKind::kDepthwiseConv2dNativeBackpropInput: return input == 0;
+    case OpKind::kConv2D:
+    case OpKind::kDepthwiseConv2dNative: return input == 1;
+    case OpKind::kConv2DBackpropInput:
+    case OpKind::kDepthwiseConv2dNativeBackpropInput: return input == 0;
     default: return false;
   }
 }
@@ -41,12 +43,15 @@ bool IsFilterOutput(OpKind kind) {
 
 bool IsElementwise(OpKind kind) {
   switch (kind) {
-    case OpKind::kAdd: case OpKind::kSub: case OpKind::kMul: case OpKind::kDiv: case OpKind::kMaximum: case OpKind::kMinimum:
-    case OpKind::kSquaredDifference: case OpKind::kNeg: case OpKind::kSquare: case OpKind::kSqrt: case OpKind::kRsqrt:
-    case OpKind::kAbs: case OpKind::kExp: case OpKind::kLog: case OpKind::kCast: case OpKind::kAddN: case OpKind::kRelu:
-    case OpKind::kRelu6: case OpKind::kSigmoid: case OpKind::kTanh: case OpKind::kSoftplus: case OpKind::kReluGrad:
-    case OpKind::kRelu6Grad: case OpKind::kSigmoidGrad: case OpKind::kTanhGrad: case OpKind::kSoftplusGrad:
-    case OpKind::kSelect: case OpKind::kGreaterEqual: case OpKind::kGreater: case OpKind::kLess: case OpKind::kLessEqual:
+    // clang-format off
+    case OpKind::kAdd: case OpKind::kSub: case OpKind::kMul: case OpKind::kDiv: case OpKind::kMaximum:
+    case OpKind::kMinimum: case OpKind::kSquaredDifference: case OpKind::kNeg: case OpKind::kSquare: case OpKind::kSqrt:
+    case OpKind::kRsqrt: case OpKind::kAbs: case OpKind::kExp: case OpKind::kLog: case OpKind::kCast:
+    case OpKind::kAddN: case OpKind::kRelu: case OpKind::kRelu6: case OpKind::kSigmoid: case OpKind::kTanh:
+    case OpKind::kSoftplus: case OpKind::kReluGrad: case OpKind::kRelu6Grad: case OpKind::kSigmoidGrad:
+    case OpKind::kTanhGrad: case OpKind::kSoftplusGrad: case OpKind::kSelect: case OpKind::kGreaterEqual:
+    case OpKind::kGreater: case OpKind::kLess: case OpKind::kLessEqual:
+      // clang-format on
       return true;
     default: return false;
   }
@@ -61,7 +66,8 @@ class Converter {
       const Node& node = graph_.node(id);
       if (DataFormat* format = FormatOf(graph_.mutable_attrs(id)); format != nullptr && *format == DataFormat::kNCHW) {
         // BiasAdd of [batch, channels] has its channels last already.
-        if (Is4D(id)) ConvertFormatted(id); else *format = DataFormat::kNHWC;
+        if (Is4D(id)) ConvertFormatted(id);
+        else *format = DataFormat::kNHWC;
       } else if (node.kind == OpKind::kTranspose) {
         TakeTranspose(id);
       } else if (HasConvertedInput(node)) {
@@ -97,7 +103,8 @@ class Converter {
   Output Get(Output value, NodeId near) {
     auto it = nhwc_.find(value);
     if (it != nhwc_.end()) return it->second;
-    const NodeId t = graph_.Add(OpKind::kTranspose, graph_.node(value.node).name + "/nhwc", {value}, TransposeAttrs{kToNHWC}, near);
+    const NodeId t =
+        graph_.Add(OpKind::kTranspose, graph_.node(value.node).name + "/nhwc", {value}, TransposeAttrs{kToNHWC}, near);
     const std::vector<NodeId> after = graph_.ReadAfter(value, near);
     graph_.SetControlInputs(t, after);
     if (!after.empty()) return {t, 0};  // a read at a given moment: not for others
@@ -132,8 +139,10 @@ class Converter {
     }
     Node changed = node;
     *FormatOf(changed.attrs) = DataFormat::kNHWC;
-    if (auto* a = std::get_if<PoolAttrs>(&changed.attrs); a != nullptr && a->target_shape.rank() == 4) a->target_shape = ToNHWC(a->target_shape);
-    if (auto* a = std::get_if<ConvAttrs>(&changed.attrs); a != nullptr && a->target_shape.rank() == 4 && !IsFilterOutput(node.kind))
+    if (auto* a = std::get_if<PoolAttrs>(&changed.attrs); a != nullptr && a->target_shape.rank() == 4)
+      a->target_shape = ToNHWC(a->target_shape);
+    if (auto* a = std::get_if<ConvAttrs>(&changed.attrs);
+        a != nullptr && a->target_shape.rank() == 4 && !IsFilterOutput(node.kind))
       a->target_shape = ToNHWC(a->target_shape);
     Replace(id, std::move(inputs), std::move(changed.attrs), IsFilterOutput(node.kind));
   }
@@ -183,7 +192,8 @@ class Converter {
       a.size = {a.size[0], a.size[2], a.size[3], a.size[1]};
       return a;
     }
-    if (node.kind == OpKind::kSum || node.kind == OpKind::kMean || node.kind == OpKind::kMax || node.kind == OpKind::kMin) {
+    if (node.kind == OpKind::kSum || node.kind == OpKind::kMean || node.kind == OpKind::kMax ||
+        node.kind == OpKind::kMin) {
       ReduceAttrs a = node.attr<ReduceAttrs>();
       // Without kept dimensions the order of what remains must not change: only the spatial pair qualifies.
       if (!a.keep_dims && a.axes != std::vector<int>{2, 3}) return std::nullopt;

@@ -1,5 +1,5 @@
-// Lower, then see whether the plan fits; if not, recompute and lower again. How large an arena becomes is known only when
-// it is planned, so each attempt aims lower by what the one before was off.
+// Lower, then see whether the plan fits; if not, recompute and lower again. How large an arena becomes is known only
+// when it is planned, so each attempt aims lower by what the one before was off.
 
 #include <algorithm>
 #include <map>
@@ -54,8 +54,8 @@ int64_t Overrun(const Plan& plan, const std::vector<Pool>& pools) {
   return overrun;
 }
 
-// How large each device's arena may be; recomputation changes nothing else. Devices that share memory get shares of what is
-// left, in proportion to what they need.
+// How large each device's arena may be; recomputation changes nothing else. Devices that share memory get shares of
+// what is left, in proportion to what they need.
 std::map<int, int64_t> ArenaLimits(const Plan& plan, const std::vector<Pool>& pools) {
   std::map<int, int64_t> limits;
   for (const Pool& pool : pools) {
@@ -88,7 +88,8 @@ Plan LowerToFit(CompileGraph& graph, const std::vector<ChannelSpec>& channels, c
   const std::map<int, int64_t> limits = ArenaLimits(best, pools);
   std::map<int, int64_t> targets = limits;
   std::map<int, std::unique_ptr<Recomputer>> recomputers;
-  for (const auto& [device, limit] : limits) recomputers[device] = std::make_unique<Recomputer>(original, request, device, order);
+  for (const auto& [device, limit] : limits)
+    recomputers[device] = std::make_unique<Recomputer>(original, request, device, order);
   bool can_improve = true;
   for (int attempt = 0; attempt < kAttempts && least > 0 && can_improve; ++attempt) {
     CompileGraph changed = original;

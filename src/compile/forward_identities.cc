@@ -6,8 +6,8 @@ namespace {
 
 bool IsIdentity(OpKind kind) { return kind == OpKind::kIdentity || kind == OpKind::kStopGradient; }
 
-// An Identity on another device than its input is a stop on the way of a value, which its readers take it from. (A variable is
-// read where it lives, when its reader runs.)
+// An Identity on another device than its input is a stop on the way of a value, which its readers take it from. (A
+// variable is read where it lives, when its reader runs.)
 bool IsStop(const CompileGraph& graph, NodeId id) {
   const Output input = graph.node(id).inputs[0];
   return graph.device(id) != graph.device(input.node) && graph.VariableBehind(input) == kNoNode;

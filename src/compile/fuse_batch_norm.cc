@@ -24,12 +24,13 @@ class BatchNormFuser {
 
   // Whether the node's device has this kernel for the node's dtype.
   bool HasKernel(OpKind kind, NodeId id) const {
-    return request_.devices[static_cast<size_t>(graph_.device(id))].kernels->Find(kind, graph_.node(id).outputs[0].dtype) != nullptr;
+    return request_.devices[static_cast<size_t>(graph_.device(id))].kernels->Find(
+               kind, graph_.node(id).outputs[0].dtype) != nullptr;
   }
 
   bool IsFusable(Output o, NodeId reader) const {
-    return graph_.node(o.node).kind == OpKind::kFusedBatchNorm && o.index == 0 && HasOnlyReader(o, reader) && graph_.MayFuse({o.node, reader}) &&
-           HasKernel(OpKind::k_FusedBatchNormEx, o.node);
+    return graph_.node(o.node).kind == OpKind::kFusedBatchNorm && o.index == 0 && HasOnlyReader(o, reader) &&
+           graph_.MayFuse({o.node, reader}) && HasKernel(OpKind::k_FusedBatchNormEx, o.node);
   }
 
   // relu(bn(x)) or relu(bn(x) + side).
@@ -43,7 +44,8 @@ class BatchNormFuser {
     if (graph_.order(add.inputs[0].node) < graph_.order(add.inputs[1].node)) std::swap(order[0], order[1]);
     for (int i : order) {
       const Output term = add.inputs[static_cast<size_t>(i)], side = add.inputs[static_cast<size_t>(1 - i)];
-      if (!(term == side) && graph_.desc(term).shape == graph_.desc(side).shape && IsFusable(term, x.node)) return Fuse(term.node, relu, side, x.node);
+      if (!(term == side) && graph_.desc(term).shape == graph_.desc(side).shape && IsFusable(term, x.node))
+        return Fuse(term.node, relu, side, x.node);
     }
   }
 
@@ -73,7 +75,9 @@ class BatchNormFuser {
       if (graph_.node(use.node).kind == OpKind::kFusedBatchNormGrad) norm_grad = use.node;
     if (relu_grad == kNoNode || norm_grad == kNoNode) return;
     const Node grad = graph_.node(norm_grad);
-    if (!(grad.inputs[0] == Output{relu_grad, 0}) || graph_.IsFetched({relu_grad, 0}) || !graph_.MayFuse({relu_grad, norm_grad})) return;
+    if (!(grad.inputs[0] == Output{relu_grad, 0}) || graph_.IsFetched({relu_grad, 0}) ||
+        !graph_.MayFuse({relu_grad, norm_grad}))
+      return;
 
     const bool mask_is_shared = !HasOnlyReader({relu_grad, 0}, norm_grad);
     BatchNormAttrs attrs = grad.attr<BatchNormAttrs>();
@@ -83,8 +87,13 @@ class BatchNormFuser {
     attrs.has_side_input = mask_is_shared || forward.attr<BatchNormAttrs>().has_side_input;
     // Without a side input kernels find the mask from x. So y need not be kept for them: offset stands in its place.
     const Output dy = graph_.node(relu_grad).inputs[0];
-    std::vector<Output> inputs{dy, grad.inputs[1], grad.inputs[2], grad.inputs[3], grad.inputs[4],
-                               forward.inputs[2], attrs.has_side_input ? y : forward.inputs[2]};
+    std::vector<Output> inputs{dy,
+                               grad.inputs[1],
+                               grad.inputs[2],
+                               grad.inputs[3],
+                               grad.inputs[4],
+                               forward.inputs[2],
+                               attrs.has_side_input ? y : forward.inputs[2]};
     std::vector<NodeId> members{norm_grad, relu_grad};
     if (IsSumOfTwo(dy, relu_grad)) {
       const Node& sum = graph_.node(dy.node);
@@ -101,7 +110,8 @@ class BatchNormFuser {
   // The gradient of an output that two read, as in a residual network: added up on the way as well.
   bool IsSumOfTwo(Output dy, NodeId reader) const {
     const Node& sum = graph_.node(dy.node);
-    return sum.kind == OpKind::kAddN && sum.inputs.size() == 2 && HasOnlyReader(dy, reader) && graph_.MayFuse({reader, dy.node});
+    return sum.kind == OpKind::kAddN && sum.inputs.size() == 2 && HasOnlyReader(dy, reader) &&
+           graph_.MayFuse({reader, dy.node});
   }
 
   CompileGraph& graph_;

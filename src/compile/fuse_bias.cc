@@ -48,8 +48,8 @@ class BiasFuser {
       else std::get<MatMulAttrs>(attrs).activation = Activation::kRelu;
     }
     const NodeId last = members.back();
-    const NodeId fused = graph_.Add(fused_kind, graph_.node(last).name, {source.inputs[0], source.inputs[1], bias.inputs[1]},
-                                    std::move(attrs), last);
+    const NodeId fused = graph_.Add(fused_kind, graph_.node(last).name,
+                                    {source.inputs[0], source.inputs[1], bias.inputs[1]}, std::move(attrs), last);
     graph_.ReplaceUses({last, 0}, {fused, 0});
     graph_.ReplaceMembers(members, fused);
   }
@@ -60,7 +60,8 @@ class BiasFuser {
       const Node filter = graph_.node(use.node);
       if (filter.kind != OpKind::kConv2DBackpropFilter || use.input != 1) continue;
       if (!Supported(OpKind::k_FusedConv2DBackpropFilter, use.node) || !graph_.MayFuse({use.node, bias_grad})) return;
-      const NodeId fused = graph_.Add(OpKind::k_FusedConv2DBackpropFilter, filter.name, filter.inputs, filter.attrs, use.node);
+      const NodeId fused =
+          graph_.Add(OpKind::k_FusedConv2DBackpropFilter, filter.name, filter.inputs, filter.attrs, use.node);
       graph_.ReplaceUses({use.node, 0}, {fused, 0});
       graph_.ReplaceUses({bias_grad, 0}, {fused, 1});
       graph_.ReplaceMembers({use.node, bias_grad}, fused);

@@ -32,17 +32,18 @@ class GradientUpdateFuser {
     return false;
   }
 
-  // Whether the node is x^T dy, read by the update alone. Where the user ordered one of them before or behind something else,
-  // one node for both could end up waiting for itself.
+  // Whether the node is x^T dy, read by the update alone. Where the user ordered one of them before or behind something
+  // else, one node for both could end up waiting for itself.
   bool IsGradient(NodeId product, NodeId update) const {
     const Node& node = graph_.node(product);
     if (node.kind != OpKind::kMatMul || node.attr<MatMulAttrs>() != MatMulAttrs{.transpose_a = true}) return false;
     return uses_[static_cast<size_t>(product)][0].size() == 1 && !graph_.IsFetched({product, 0}) &&
-           graph_.MayFuse({product, update}) && !is_awaited_[static_cast<size_t>(product)] && !IsUpdated(node.inputs[0]) && !IsUpdated(node.inputs[1]);
+           graph_.MayFuse({product, update}) && !is_awaited_[static_cast<size_t>(product)] &&
+           !IsUpdated(node.inputs[0]) && !IsUpdated(node.inputs[1]);
   }
 
-  // Whether the device computes the fused node, and gains by it: kernels that have a form of the weights of their own wish for
-  // it where they do.
+  // Whether the device computes the fused node, and gains by it: kernels that have a form of the weights of their own
+  // wish for it where they do.
   bool IsWanted(const std::vector<Output>& inputs, const Attrs& attrs, NodeId update) const {
     const CompileDevice& device = request_.devices[static_cast<size_t>(graph_.device(update))];
     KernelRequest request{.kind = OpKind::k_MatMulApplyGradientDescent, .attrs = &attrs};
@@ -64,7 +65,8 @@ class GradientUpdateFuser {
     std::vector<Output> inputs{old.inputs[0], old.inputs[1], gradient.inputs[0], gradient.inputs[1]};
     if (old.attr<ApplyAttrs>().has_weight_decay) inputs.push_back(old.inputs.back());
     if (!IsWanted(inputs, old.attrs, update)) return;
-    const NodeId fused = graph_.Add(OpKind::k_MatMulApplyGradientDescent, old.name, std::move(inputs), old.attrs, update);
+    const NodeId fused =
+        graph_.Add(OpKind::k_MatMulApplyGradientDescent, old.name, std::move(inputs), old.attrs, update);
     graph_.ReplaceUses({update, 0}, {fused, 0});
     graph_.ReplaceMembers({update, product}, fused);
   }
@@ -77,6 +79,8 @@ class GradientUpdateFuser {
 
 }  // namespace
 
-void FuseGradientUpdate(CompileGraph& graph, const CompileRequest& request) { GradientUpdateFuser(graph, request).Run(); }
+void FuseGradientUpdate(CompileGraph& graph, const CompileRequest& request) {
+  GradientUpdateFuser(graph, request).Run();
+}
 
 }  // namespace muster

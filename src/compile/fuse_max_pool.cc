@@ -21,7 +21,9 @@ class MaxPoolFuser {
     const NodeId pool_grad = mask.inputs[0].node;
     const Node pool = graph_.node(pool_grad);
     if (pool.kind != OpKind::kMaxPoolGrad || !(pool.inputs[0] == mask.inputs[1])) return;
-    if (graph_.IsFetched({pool_grad, 0}) || graph_.NumReaders({pool_grad, 0}) != 1 || !graph_.MayFuse({pool_grad, relu_grad})) return;
+    if (graph_.IsFetched({pool_grad, 0}) || graph_.NumReaders({pool_grad, 0}) != 1 ||
+        !graph_.MayFuse({pool_grad, relu_grad}))
+      return;
     const CompileDevice& device = request_.devices[static_cast<size_t>(graph_.device(relu_grad))];
     if (device.kernels->Find(OpKind::k_MaxPoolReluGrad, pool.outputs[0].dtype) == nullptr) return;
     const NodeId fused = graph_.Add(OpKind::k_MaxPoolReluGrad, mask.name, pool.inputs, pool.attrs, relu_grad);

@@ -8,7 +8,8 @@ namespace {
 
 // The updates whose kernels take a weight decay.
 bool TakesWeightDecay(OpKind kind) {
-  return kind == OpKind::kApplyGradientDescent || kind == OpKind::kApplyMomentum || kind == OpKind::kApplyRMSProp || kind == OpKind::kApplyAdam;
+  return kind == OpKind::kApplyGradientDescent || kind == OpKind::kApplyMomentum || kind == OpKind::kApplyRMSProp ||
+         kind == OpKind::kApplyAdam;
 }
 
 class DecayFuser {
@@ -51,7 +52,9 @@ class DecayFuser {
     const auto input = static_cast<size_t>(GradientInputOf(node.kind));
     const Output gradient = node.inputs[input];
     const Node& sum = graph_.node(gradient.node);
-    if (node.attr<ApplyAttrs>().has_weight_decay || sum.kind != OpKind::kAddN || sum.inputs.size() != 2 || !IsReadOnce(gradient) || !sum.control_inputs.empty()) return;
+    if (node.attr<ApplyAttrs>().has_weight_decay || sum.kind != OpKind::kAddN || sum.inputs.size() != 2 ||
+        !IsReadOnce(gradient) || !sum.control_inputs.empty())
+      return;
     for (int i : {0, 1}) {
       const Output decay = Decay(sum.inputs[static_cast<size_t>(i)], node.inputs[0]);
       if (!decay.is_valid()) continue;

@@ -7,7 +7,10 @@
 namespace muster {
 namespace {
 
-template <typename T> bool Differ(const std::optional<T>& a, const std::optional<T>& b) { return a && b && *a != *b; }
+template <typename T>
+bool Differ(const std::optional<T>& a, const std::optional<T>& b) {
+  return a && b && *a != *b;
+}
 
 bool TasksDiffer(const DeviceName& a, const DeviceName& b) {
   return Differ(a.job, b.job) || Differ(a.replica, b.replica) || Differ(a.task, b.task);
@@ -86,10 +89,8 @@ DeviceName GroupRequest(const Graph& graph, const std::vector<NodeId>& members, 
   for (NodeId id : members) {
     const Node& node = graph.node(id);
     const bool is_variable = node.kind == OpKind::kVariable;
-    if (is_variable && home)
-      variables.Add({*home, node.name, true});
-    else if (!node.device.is_empty())
-      (is_variable ? variables : operations).Add({node.device, node.name});
+    if (is_variable && home) variables.Add({*home, node.name, true});
+    else if (!node.device.is_empty()) (is_variable ? variables : operations).Add({node.device, node.name});
   }
   CheckAgainst(variables, operations, allow_soft_placement);
   const DeviceName first = variables.result();

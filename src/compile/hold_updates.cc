@@ -1,4 +1,5 @@
-// Updates run at the end of a step. Until its first update a step can end without a trace: because of a guard, or of Ctrl-C.
+// Updates run at the end of a step. Until its first update a step can end without a trace: because of a guard, or of
+// Ctrl-C.
 
 #include <algorithm>
 
@@ -29,11 +30,13 @@ void HoldUpdates(CompileGraph& graph, const CompileRequest& request) {
   const std::vector<NodeId> order = graph.TopologicalOrder();
   if (order.empty()) return;
   const std::vector<bool> is_last = ComesLast(graph, order);
-  const bool has_asynchronous = std::any_of(request.devices.begin(), request.devices.end(), [](const CompileDevice& d) { return d.is_asynchronous; });
+  const bool has_asynchronous = std::any_of(request.devices.begin(), request.devices.end(),
+                                            [](const CompileDevice& d) { return d.is_asynchronous; });
   const std::vector<bool> is_from_gradient = AfterBackward(graph, order);
   // A host beside GPUs applies gradients while the next ones arrive: it would otherwise only wait.
   const auto keeps_place = [&](NodeId id) {
-    return has_asynchronous && !request.devices[static_cast<size_t>(graph.device(id))].is_asynchronous && is_from_gradient[static_cast<size_t>(id)];
+    return has_asynchronous && !request.devices[static_cast<size_t>(graph.device(id))].is_asynchronous &&
+           is_from_gradient[static_cast<size_t>(id)];
   };
   int64_t end = 0;
   for (NodeId id : order) end = std::max(end, graph.order(id));

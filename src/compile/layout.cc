@@ -1,7 +1,7 @@
 // Which values live in an opaque form. Kernels say what they wish (LayoutFn). A variable takes the form that its first
-// reader wishes, its slots and updates follow, and a _Reorder node stands wherever a reader needs another form. Element-
-// wise work over one form does not care which it is, and neither do transfers between devices with the same kernels. Buckets
-// keep their tensors' forms (bucket_layouts.h).
+// reader wishes, its slots and updates follow, and a _Reorder node stands wherever a reader needs another form.
+// Element- wise work over one form does not care which it is, and neither do transfers between devices with the same
+// kernels. Buckets keep their tensors' forms (bucket_layouts.h).
 
 #include <algorithm>
 #include <map>
@@ -25,7 +25,8 @@ class LayoutPass {
     const std::vector<NodeId> order = graph_.TopologicalOrder();
     uses_ = graph_.Uses();
     for (NodeId id : order)
-      if (graph_.node(id).kind == OpKind::k_Recv) channels_to_[graph_.node(id).attr<ChannelAttrs>().channel] = graph_.device(id);
+      if (graph_.node(id).kind == OpKind::k_Recv)
+        channels_to_[graph_.node(id).attr<ChannelAttrs>().channel] = graph_.device(id);
     CollectWishes(order);
     ChooseForVariables(order);
     buckets_ = BucketLayouts(graph_, request_, uses_);
@@ -67,7 +68,8 @@ class LayoutPass {
       const VariableTable::Entry* first = EntryOf(node.inputs[0].node);
       for (int i = 1; i < refs; ++i) {
         VariableTable::Entry* slot = EntryOf(node.inputs[static_cast<size_t>(i)].node);
-        if (first != nullptr && slot != nullptr && !(slot->desc.layout == first->desc.layout)) Move(*slot, first->desc.layout);
+        if (first != nullptr && slot != nullptr && !(slot->desc.layout == first->desc.layout))
+          Move(*slot, first->desc.layout);
       }
     }
     for (NodeId id : order)
@@ -87,7 +89,8 @@ class LayoutPass {
     const std::vector<NodeId> after = graph_.ReadAfter(value, near);
     Output& made = reordered_[{value, layout.ToString(), after}];
     if (!made.is_valid()) {
-      const NodeId id = graph_.Add(OpKind::k_Reorder, graph_.node(value.node).name + "/reorder", {value}, NoAttrs{}, near);
+      const NodeId id =
+          graph_.Add(OpKind::k_Reorder, graph_.node(value.node).name + "/reorder", {value}, NoAttrs{}, near);
       graph_.mutable_desc({id, 0}).layout = layout;
       graph_.SetControlInputs(id, after);
       made = {id, 0};
@@ -103,8 +106,12 @@ class LayoutPass {
   bool UpdatesVariableIn(const Layout& layout, Output value) {
     for (const Use& use : uses_[static_cast<size_t>(value.node)][static_cast<size_t>(value.index)]) {
       const Node& reader = graph_.node(use.node);
-      if (use.input >= GetOpDef(reader.kind).num_refs && GetOpDef(reader.kind).num_refs > 0 && graph_.desc(reader.inputs[0]).layout == layout) return true;
-      if (const auto parts = PartsOf(use.node); !parts.empty() && parts[static_cast<size_t>(use.input)].layout == layout) return true;
+      if (use.input >= GetOpDef(reader.kind).num_refs && GetOpDef(reader.kind).num_refs > 0 &&
+          graph_.desc(reader.inputs[0]).layout == layout)
+        return true;
+      if (const auto parts = PartsOf(use.node);
+          !parts.empty() && parts[static_cast<size_t>(use.input)].layout == layout)
+        return true;
     }
     return false;
   }
@@ -127,16 +134,20 @@ class LayoutPass {
       }
       case OpKind::kUnbucket:
         if (const BucketFormat* bucket = BucketFormatOf(graph_.desc(node.inputs[0]).layout))
-          for (int i = 0; i < static_cast<int>(node.outputs.size()); ++i) graph_.mutable_desc({id, i}).layout = bucket->parts()[static_cast<size_t>(i)].layout;
+          for (int i = 0; i < static_cast<int>(node.outputs.size()); ++i)
+            graph_.mutable_desc({id, i}).layout = bucket->parts()[static_cast<size_t>(i)].layout;
         else SetInput(id, 0, Layout());
         return true;
       case OpKind::k_Send: {
         const int channel = node.attr<ChannelAttrs>().channel;
-        if (!KeepsForms(request_, graph_.device(id), channels_to_.at(channel), graph_.desc(node.inputs[0]).layout)) SetInput(id, 0, Layout());
+        if (!KeepsForms(request_, graph_.device(id), channels_to_.at(channel), graph_.desc(node.inputs[0]).layout))
+          SetInput(id, 0, Layout());
         sent_[channel] = graph_.desc(graph_.node(id).inputs[0]).layout;
         return true;
       }
-      case OpKind::k_Recv: graph_.mutable_desc({id, 0}).layout = sent_.at(node.attr<ChannelAttrs>().channel); return true;
+      case OpKind::k_Recv:
+        graph_.mutable_desc({id, 0}).layout = sent_.at(node.attr<ChannelAttrs>().channel);
+        return true;
       default: return false;
     }
   }
@@ -186,7 +197,8 @@ class LayoutPass {
       if (layout.is_plain()) layout = d.layout;
     }
     // Adding a scalar would fill the padding.
-    const bool has_scalar = std::any_of(node.inputs.begin(), node.inputs.end(), [&](Output in) { return graph_.desc(in).shape.rank() == 0; });
+    const bool has_scalar = std::any_of(node.inputs.begin(), node.inputs.end(),
+                                        [&](Output in) { return graph_.desc(in).shape.rank() == 0; });
     if (has_scalar && (node.kind == OpKind::kAdd || node.kind == OpKind::kSub)) return {};
     return layout;
   }
@@ -194,9 +206,9 @@ class LayoutPass {
   CompileGraph& graph_;
   const CompileRequest& request_;
   std::map<NodeId, LayoutWish> wishes_;
-  std::map<NodeId, Layout> buckets_;    // of the Buckets that keep their tensors' forms
-  std::map<int, int> channels_to_;      // the receiving device, by channel
-  std::map<int, Layout> sent_;          // by channel
+  std::map<NodeId, Layout> buckets_;                 // of the Buckets that keep their tensors' forms
+  std::map<int, int> channels_to_;                   // the receiving device, by channel
+  std::map<int, Layout> sent_;                       // by channel
   std::vector<std::vector<std::vector<Use>>> uses_;  // before this pass adds nodes
   std::map<std::tuple<Output, std::string, std::vector<NodeId>>, Output> reordered_;
 };

@@ -18,7 +18,8 @@ bool MayRepeat(const Node& node, bool reads_variables) {
 
 }  // namespace
 
-LiveBytes::LiveBytes(const CompileGraph& graph, const CompileRequest& request, int device, const std::vector<NodeId>& order) {
+LiveBytes::LiveBytes(const CompileGraph& graph, const CompileRequest& request, int device,
+                     const std::vector<NodeId>& order) {
   for (NodeId id : order) {
     const Node& node = graph.node(id);
     if (graph.device(id) != device || IsSource(node.kind)) continue;
@@ -67,16 +68,21 @@ void LiveBytes::AddStep(const CompileGraph& graph, const CompileRequest& request
       const bool may_drop = step.may_repeat && !(IsBatchNorm(node.kind) && i > 0);
       number_of_[{id, i}] = static_cast<int>(values_.size());
       step.outputs.push_back(static_cast<int>(values_.size()));
-      values_.push_back({.bytes = AlignUp(node.outputs[static_cast<size_t>(i)].byte_size()), .producer = index, .may_drop = may_drop,
-                         .is_outside = node.kind == OpKind::k_Recv || node.kind == OpKind::kBucket || node.kind == OpKind::kUnbucket});
+      values_.push_back({.bytes = AlignUp(node.outputs[static_cast<size_t>(i)].byte_size()),
+                         .producer = index,
+                         .may_drop = may_drop,
+                         .is_outside = node.kind == OpKind::k_Recv || node.kind == OpKind::kBucket ||
+                                       node.kind == OpKind::kUnbucket});
     }
   } else if (node.kind != OpKind::kAssign && node.kind != OpKind::kAssignAdd && node.kind != OpKind::kAssignSub) {
     for (size_t i = 1; i < node.inputs.size(); ++i)  // as Lower places gradients
-      if (const int v = step.inputs[i]; v >= 0 && graph.desc(node.inputs[i]).shape.rank() > 0 && graph.desc(node.inputs[i]) == graph.desc(node.inputs[0]))
+      if (const int v = step.inputs[i]; v >= 0 && graph.desc(node.inputs[i]).shape.rank() > 0 &&
+                                        graph.desc(node.inputs[i]) == graph.desc(node.inputs[0]))
         values_[static_cast<size_t>(v)].is_outside = true;
   }
   const CompileDevice& device = request.devices[static_cast<size_t>(graph.device(id))];
-  if (const KernelRow* row = FindRow(graph, id, device); row != nullptr && node.kind != OpKind::k_Send && node.kind != OpKind::k_Recv) {
+  if (const KernelRow* row = FindRow(graph, id, device);
+      row != nullptr && node.kind != OpKind::k_Send && node.kind != OpKind::k_Recv) {
     const PreparedKernel prepared = PrepareOn(device, *row, RequestFor(graph, id));
     step.workspace_bytes = AlignUp(prepared.workspace_bytes);
     for (auto [out, in] : prepared.in_place)
@@ -109,7 +115,8 @@ bool LiveBytes::ChooseRepetitions(const std::vector<char>& dropped) {
     int& before = repeated_before_[static_cast<size_t>(i)];
     for (int v : step(i).outputs) {
       if (!value(v).may_drop) continue;
-      for (int reader : value(v).readers) before = std::min(before, step(reader).is_late ? reader : RepeatedBefore(reader));
+      for (int reader : value(v).readers)
+        before = std::min(before, step(reader).is_late ? reader : RepeatedBefore(reader));
     }
     if (before == kNever) continue;
     for (int writer : step(i).overwritten)
@@ -126,13 +133,15 @@ void LiveBytes::BuildSequence() {
   sequence_.clear();
   size_t next = 0;
   for (int i = 0; i < size(); ++i) {
-    for (; next < repetitions.size() && repetitions[next].first == i; ++next) sequence_.emplace_back(repetitions[next].second, true);
+    for (; next < repetitions.size() && repetitions[next].first == i; ++next)
+      sequence_.emplace_back(repetitions[next].second, true);
     sequence_.emplace_back(i, false);
   }
 }
 
 int LiveBytes::Read(int v, int reader, bool is_repetition) const {
-  const bool takes_repeated = value(v).may_drop && RepeatedBefore(value(v).producer) != kNever && (is_repetition || step(reader).is_late);
+  const bool takes_repeated =
+      value(v).may_drop && RepeatedBefore(value(v).producer) != kNever && (is_repetition || step(reader).is_late);
   return takes_repeated ? v + static_cast<int>(values_.size()) : v;
 }
 
@@ -170,7 +179,9 @@ void LiveBytes::ShareInPlace() {
       const int read = Read(in, i, again);
       const size_t owner = static_cast<size_t>(owner_[static_cast<size_t>(read)]);
       if (value(out).bytes != value(in).bytes || last_[owner] != t || owner_[made] != static_cast<int>(made)) continue;
-      if (std::find(taken.begin(), taken.end(), read) != taken.end() || std::count(step(i).inputs.begin(), step(i).inputs.end(), in) > 1) continue;
+      if (std::find(taken.begin(), taken.end(), read) != taken.end() ||
+          std::count(step(i).inputs.begin(), step(i).inputs.end(), in) > 1)
+        continue;
       owner_[made] = static_cast<int>(owner);
       last_[owner] = std::max(last_[owner], last_[made]);
       outside_[owner] |= outside_[made];

@@ -26,21 +26,21 @@ class LiveBytes {
     std::vector<int> inputs, outputs;           // numbers of values; -1 for an input that lies outside the arena
     std::vector<std::pair<int, int>> in_place;  // output and input that may share bytes
     int64_t workspace_bytes = 0;
-    std::vector<NodeId> variables;              // read by it
-    std::vector<int> overwritten;               // steps that write one of these
+    std::vector<NodeId> variables;  // read by it
+    std::vector<int> overwritten;   // steps that write one of these
   };
   struct Value {
     int64_t bytes = 0;
     int producer = 0;
-    bool may_drop = false;      // late readers take the repeated step's; statistics of a batch norm are kept
-    bool is_outside = false;    // lies in the gradient region or came from another device
+    bool may_drop = false;    // late readers take the repeated step's; statistics of a batch norm are kept
+    bool is_outside = false;  // lies in the gradient region or came from another device
     bool is_fetched = false;
-    std::vector<int> readers;   // steps
+    std::vector<int> readers;  // steps
   };
   struct Answer {
     bool is_possible = true;  // false: a repeated step would see a variable that was updated meanwhile
     int64_t peak_bytes = 0;
-    double excess = 0;        // sum over steps of the bytes above the limit
+    double excess = 0;  // sum over steps of the bytes above the limit
   };
 
   // "order" is the schedule of all devices; kernels are prepared (and given up) to learn what they need.
@@ -71,7 +71,7 @@ class LiveBytes {
   std::vector<Step> steps_;
   std::vector<Value> values_;
   std::map<Output, int> number_of_;
-  std::map<Output, Output> root_of_;   // of aliases
+  std::map<Output, Output> root_of_;  // of aliases
   std::map<NodeId, std::vector<int>> writers_;
 
   // What the last question led to; kept to save allocations.

@@ -21,7 +21,12 @@ class PartitionBuilder {
   // "after_backward": by node, whether something of the backward pass went into its value.
   PartitionBuilder(const CompileGraph& graph, const std::vector<ChannelSpec>& channels, const CompileRequest& request,
                    const std::vector<bool>& after_backward, int device, ArenaCache* arenas)
-      : graph_(graph), channels_(channels), request_(request), after_backward_(after_backward), arenas_(arenas), lifetimes_(graph) {
+      : graph_(graph),
+        channels_(channels),
+        request_(request),
+        after_backward_(after_backward),
+        arenas_(arenas),
+        lifetimes_(graph) {
     partition_.device_index = device;
     partition_.device = request.devices[static_cast<size_t>(device)].name;
   }
@@ -30,7 +35,8 @@ class PartitionBuilder {
   Partition Build(const std::vector<NodeId>& order, const std::vector<size_t>& fetches) {
     for (NodeId id : order) AddNode(id);
     for (size_t fetch : fetches) lifetimes_.Use(graph_.fetches()[fetch], static_cast<int>(partition_.steps.size()));
-    if (request_.use_arena) views_ = FindBucketViews(graph_, lifetimes_, nodes_, [this](Output root) { return OwnsMemory(root); });
+    if (request_.use_arena)
+      views_ = FindBucketViews(graph_, lifetimes_, nodes_, [this](Output root) { return OwnsMemory(root); });
     KeepWhatIsSent();
     ShareInPlace();
     PlaceBuckets();
@@ -92,7 +98,8 @@ class PartitionBuilder {
     const KernelRow* row = FindRow(graph_, id, device);
     const Node& node = graph_.node(id);
     if (row == nullptr)
-      throw Unimplemented(std::string(OpName(node.kind)) + " " + node.name + ": no kernel on " + device.name.ToString());
+      throw Unimplemented(std::string(OpName(node.kind)) + " " + node.name + ": no kernel on " +
+                          device.name.ToString());
     try {
       return PrepareOn(device, *row, RequestFor(graph_, id));
     } catch (const Error& error) {
@@ -100,8 +107,8 @@ class PartitionBuilder {
     }
   }
 
-  // A copy on a stream of its own may be late: what it reads keeps its memory for some steps more, so that their kernels need not
-  // wait for it.
+  // A copy on a stream of its own may be late: what it reads keeps its memory for some steps more, so that their
+  // kernels need not wait for it.
   void KeepWhatIsSent() {
     constexpr int kSteps = 16;
     const int last = static_cast<int>(partition_.steps.size()) - 1;
@@ -114,7 +121,8 @@ class PartitionBuilder {
 
   // Ends of the channel are devices still.
   bool IsCopiedBesideKernels(const ChannelSpec& channel) const {
-    return request_.devices[static_cast<size_t>(channel.from)].is_asynchronous || request_.devices[static_cast<size_t>(channel.to)].is_asynchronous;
+    return request_.devices[static_cast<size_t>(channel.from)].is_asynchronous ||
+           request_.devices[static_cast<size_t>(channel.to)].is_asynchronous;
   }
 
   // An output takes over the memory of an input that dies in the same step, where the kernel allows it.
@@ -127,7 +135,8 @@ class PartitionBuilder {
         const Output output{nodes_[s], out}, input = lifetimes_.Root(node.inputs[static_cast<size_t>(in)]);
         if (!OwnsMemory(input) || graph_.desc(output).byte_size() != graph_.desc(input).byte_size()) continue;
         if (lifetimes_.LastUse(input) != static_cast<int>(s)) continue;
-        const bool is_taken = std::find(taken.begin(), taken.end(), input) != taken.end() || lifetimes_.IsMerged(output);
+        const bool is_taken =
+            std::find(taken.begin(), taken.end(), input) != taken.end() || lifetimes_.IsMerged(output);
         if (is_taken || Occurrences(node, input) > 1) continue;
         lifetimes_.Merge(input, output);
         taken.push_back(input);
@@ -142,7 +151,9 @@ class PartitionBuilder {
   }
 
   // Whether a value is this partition's own, not a variable, constant or feed.
-  bool OwnsMemory(Output root) const { return !IsSource(graph_.node(root.node).kind) && graph_.VariableBehind(root) == kNoNode; }
+  bool OwnsMemory(Output root) const {
+    return !IsSource(graph_.node(root.node).kind) && graph_.VariableBehind(root) == kNoNode;
+  }
 
   // Buckets lie among the gradients (or where they arrive), and their tensors in them.
   void PlaceBuckets() {
@@ -170,7 +181,9 @@ class PartitionBuilder {
     std::map<int, Output> in_order;  // by the variable's place in the order of memory
     for (NodeId id : nodes_) {
       const Node& node = graph_.node(id);
-      if (GetOpDef(node.kind).num_refs == 0 || node.kind == OpKind::kAssign || node.kind == OpKind::kAssignAdd || node.kind == OpKind::kAssignSub) continue;
+      if (GetOpDef(node.kind).num_refs == 0 || node.kind == OpKind::kAssign || node.kind == OpKind::kAssignAdd ||
+          node.kind == OpKind::kAssignSub)
+        continue;
       const int variable = request_.variables->IndexOf(graph_.original(node.inputs[0].node));
       for (size_t i = 1; i < node.inputs.size(); ++i) {
         const Output root = lifetimes_.Root(node.inputs[i]);
@@ -245,12 +258,12 @@ class PartitionBuilder {
   ArenaCache* const arenas_;
   Lifetimes lifetimes_;
   Partition partition_;
-  std::vector<NodeId> nodes_;            // the node of each step
-  std::vector<int64_t> workspaces_;      // by step
+  std::vector<NodeId> nodes_;        // the node of each step
+  std::vector<int64_t> workspaces_;  // by step
   std::vector<std::vector<std::pair<int, int>>> in_place_;
   std::vector<BucketView> views_;
   std::map<NodeId, int> constants_;
-  std::map<int, Place> places_;          // by lifetime group; -1-s for the workspace of step s
+  std::map<int, Place> places_;  // by lifetime group; -1-s for the workspace of step s
 };
 
 }  // namespace
@@ -263,7 +276,8 @@ Plan Lower(CompileGraph& graph, std::vector<ChannelSpec> channels, const Compile
   plan.channels = std::move(channels);
   plan.feeds.resize(graph.feeds().size());
   plan.fetches.resize(graph.fetches().size());
-  const std::vector<std::vector<size_t>> fetches = ByDevice(graph, graph.fetches(), nodes.size()), feeds = ByDevice(graph, graph.feeds(), nodes.size());
+  const std::vector<std::vector<size_t>> fetches = ByDevice(graph, graph.fetches(), nodes.size()),
+                                         feeds = ByDevice(graph, graph.feeds(), nodes.size());
   std::vector<int> partition_of(nodes.size(), -1);
   ArenaCache arenas;
   for (size_t device = 0; device < nodes.size(); ++device) {
@@ -277,8 +291,10 @@ Plan Lower(CompileGraph& graph, std::vector<ChannelSpec> channels, const Compile
         channel.place = step.outputs[0];
         channel.desc = step.output_descs[0];  // in the form that the layout pass chose
       }
-    for (size_t i : fetches[device]) plan.fetches[i] = {index, builder.PlaceOf(graph.fetches()[i]), graph.desc(graph.fetches()[i])};
-    for (size_t i : feeds[device]) plan.feeds[i] = {index, {Region::kFeed, static_cast<int>(i), 0}, graph.desc(graph.feeds()[i])};
+    for (size_t i : fetches[device])
+      plan.fetches[i] = {index, builder.PlaceOf(graph.fetches()[i]), graph.desc(graph.fetches()[i])};
+    for (size_t i : feeds[device])
+      plan.feeds[i] = {index, {Region::kFeed, static_cast<int>(i), 0}, graph.desc(graph.feeds()[i])};
   }
   for (ChannelSpec& channel : plan.channels) {
     channel.from = partition_of[static_cast<size_t>(channel.from)];

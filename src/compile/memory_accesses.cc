@@ -16,7 +16,8 @@ enum Block { kArenaBlock, kGradientBlock, kChannelBlock, kNewVariables, kFirstSe
 MemoryBlocks::MemoryBlocks(const Plan& plan, const VariableTable& variables)
     : plan_(plan), variables_(variables), variable_offsets_(static_cast<size_t>(variables.size())) {
   int num_chunks = 0;
-  std::vector<int64_t> next;  // by device: where a variable without memory will lie, as VariableTable::AssignOffsets lays it
+  std::vector<int64_t>
+      next;  // by device: where a variable without memory will lie, as VariableTable::AssignOffsets lays it
   for (int index : variables.memory_order()) {
     const VariableTable::Entry& e = variables.entry(index);
     num_chunks = std::max(num_chunks, e.chunk + 1);
@@ -44,7 +45,8 @@ BlockAccess MemoryBlocks::AccessTo(int partition, const Place& place, int64_t by
     case Region::kGradient: block += kGradientBlock; break;
     case Region::kChannel: block += kChannelBlock; break;
     case Region::kVariable:
-      block = variables_.entry(place.index).chunk < 0 ? block + kNewVariables : first_chunk_ + variables_.entry(place.index).chunk;
+      block = variables_.entry(place.index).chunk < 0 ? block + kNewVariables
+                                                      : first_chunk_ + variables_.entry(place.index).chunk;
       begin += variable_offsets_[static_cast<size_t>(place.index)];
       break;
     case Region::kSeparate: block += kFirstSeparate + place.index; break;
@@ -59,10 +61,12 @@ std::vector<BlockAccess> MemoryBlocks::AccessesOf(int partition, const Step& ste
     if (access.block >= 0 && bytes > 0) accesses.push_back(access);
   };
   if (step.recv_channel >= 0) return accesses;
-  for (size_t i = 0; i < step.inputs.size(); ++i) add(partition, step.inputs[i], step.input_descs[i].byte_size(), false);
+  for (size_t i = 0; i < step.inputs.size(); ++i)
+    add(partition, step.inputs[i], step.input_descs[i].byte_size(), false);
   for (int i = 0; i < GetOpDef(step.kind).num_refs; ++i)
     add(partition, step.inputs[static_cast<size_t>(i)], step.input_descs[static_cast<size_t>(i)].byte_size(), true);
-  for (size_t i = 0; i < step.outputs.size(); ++i) add(partition, step.outputs[i], step.output_descs[i].byte_size(), true);
+  for (size_t i = 0; i < step.outputs.size(); ++i)
+    add(partition, step.outputs[i], step.output_descs[i].byte_size(), true);
   add(partition, step.workspace, step.workspace_bytes, true);
   if (step.send_channel >= 0) {
     const ChannelSpec& channel = plan_.channels[static_cast<size_t>(step.send_channel)];

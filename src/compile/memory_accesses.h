@@ -14,8 +14,8 @@ struct BlockAccess {
   bool is_write = false;
 };
 
-// Numbers the blocks of memory that a plan's places lie in, and says what each step touches there. Constants and feeds, which
-// nothing writes, are left out. The variable table must not change meanwhile.
+// Numbers the blocks of memory that a plan's places lie in, and says what each step touches there. Constants and feeds,
+// which nothing writes, are left out. The variable table must not change meanwhile.
 class MemoryBlocks {
  public:
   MemoryBlocks(const Plan& plan, const VariableTable& variables);

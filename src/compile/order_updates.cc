@@ -9,7 +9,8 @@ namespace muster {
 namespace {
 
 // What runs after a node, by data or control, as far as nothing behind position "last" of the schedule matters.
-std::set<NodeId> After(const std::vector<std::vector<NodeId>>& next, const std::vector<int>& position, NodeId start, int last) {
+std::set<NodeId> After(const std::vector<std::vector<NodeId>>& next, const std::vector<int>& position, NodeId start,
+                       int last) {
   std::set<NodeId> after;
   std::vector<NodeId> stack{start};
   while (!stack.empty()) {
@@ -35,7 +36,8 @@ struct Access {
   std::vector<NodeId> readers, writers;
 };
 
-// Who reads and who writes each variable's memory, as scheduled; a reader of an alias (Reshape of a variable) reads the variable.
+// Who reads and who writes each variable's memory, as scheduled; a reader of an alias (Reshape of a variable) reads the
+// variable.
 std::map<NodeId, Access> Accesses(const CompileGraph& graph, const std::vector<NodeId>& order) {
   std::map<NodeId, Access> accesses;
   for (NodeId id : order) {
@@ -67,10 +69,11 @@ void OrderUpdates(CompileGraph& graph) {
       graph.AddControlInput(second, first);
       next[static_cast<size_t>(first)].push_back(second);
     }
-  // A read comes before every update that it is not behind. What these edges imply for other variables is not taken into
-  // account: where they contradict each other, no order would give every read the value it should see.
+  // A read comes before every update that it is not behind. What these edges imply for other variables is not taken
+  // into account: where they contradict each other, no order would give every read the value it should see.
   for (const auto& [variable, access] : accesses) {
-    int last = -1;  // what is scheduled before an update is not behind it, so that most often there is nothing to search
+    // what is scheduled before an update is not behind it, so that most often there is nothing to search
+    int last = -1;
     for (NodeId reader : access.readers) last = std::max(last, position[static_cast<size_t>(reader)]);
     for (NodeId writer : access.writers) {
       const std::set<NodeId> after = After(next, position, writer, last);

@@ -29,8 +29,8 @@ class Partitioner {
   }
 
  private:
-  // A NoOp that nothing waits for but others of its kind only names what must run: a step ends when all devices are through
-  // with it, so nobody needs to tell the NoOp what is done elsewhere.
+  // A NoOp that nothing waits for but others of its kind only names what must run: a step ends when all devices are
+  // through with it, so nobody needs to tell the NoOp what is done elsewhere.
   void DropFinalWaits() {
     std::set<NodeId> awaited;
     const std::vector<NodeId> order = graph_.TopologicalOrder();
@@ -51,7 +51,8 @@ class Partitioner {
 
   // A constant is there from the start on every device that reads it.
   Output ConstantOn(int to, Output value, NodeId reader) {
-    const NodeId copy = graph_.Add(OpKind::kConst, graph_.node(value.node).name, {}, graph_.node(value.node).attrs, reader);
+    const NodeId copy =
+        graph_.Add(OpKind::kConst, graph_.node(value.node).name, {}, graph_.node(value.node).attrs, reader);
     graph_.set_device(copy, to);
     return {copy, 0};
   }
@@ -66,10 +67,13 @@ class Partitioner {
     const int channel = static_cast<int>(channels_.size());
     const std::string name = fmt::format("edge_{}_{}", channel, graph_.node(value.node).name);
     channels_.push_back({name, value.index, graph_.desc(value), graph_.device(value.node), to});
-    const NodeId send = graph_.Add(OpKind::k_Send, name + "/send", {value}, ChannelAttrs{channel, {}}, value.node, false);
+    const NodeId send =
+        graph_.Add(OpKind::k_Send, name + "/send", {value}, ChannelAttrs{channel, {}}, value.node, false);
     for (NodeId control : after)
-      graph_.AddControlInput(send, graph_.device(control) == graph_.device(send) ? control : Received(Token(control), send).node);
-    const NodeId recv = graph_.Add(OpKind::k_Recv, name + "/recv", {}, ChannelAttrs{channel, graph_.desc(value)}, reader);
+      graph_.AddControlInput(
+          send, graph_.device(control) == graph_.device(send) ? control : Received(Token(control), send).node);
+    const NodeId recv =
+        graph_.Add(OpKind::k_Recv, name + "/recv", {}, ChannelAttrs{channel, graph_.desc(value)}, reader);
     graph_.set_device(recv, to);
     graph_.AddControlInput(recv, send);  // the one global order: a send comes before its receive
     return received_[{value, to, after}] = {recv, 0};
@@ -79,7 +83,8 @@ class Partitioner {
   Output Token(NodeId done) {
     Output& token = tokens_[done];
     if (!token.is_valid()) {
-      const NodeId fill = graph_.Add(OpKind::kFill, graph_.node(done).name + "/done", {}, FillAttrs{DType::kFloat32, Shape{}, 1}, done, false);
+      const NodeId fill = graph_.Add(OpKind::kFill, graph_.node(done).name + "/done", {},
+                                     FillAttrs{DType::kFloat32, Shape{}, 1}, done, false);
       graph_.SetControlInputs(fill, {done});
       token = {fill, 0};
     }

@@ -5,10 +5,13 @@
 namespace muster {
 namespace {
 
-// A device's part of the compiled graph. What comes from other devices comes through its receives, so that edges stay inside.
+// A device's part of the compiled graph. What comes from other devices comes through its receives, so that edges stay
+// inside.
 class PartitionCopy {
  public:
-  PartitionCopy(const CompileGraph& from, const DeviceName& device) : from_(from), device_(device) { to_.set_seed(static_cast<int64_t>(from.seed())); }
+  PartitionCopy(const CompileGraph& from, const DeviceName& device) : from_(from), device_(device) {
+    to_.set_seed(static_cast<int64_t>(from.seed()));
+  }
 
   void Add(NodeId id) {
     Node node = from_.node(id);

@@ -27,10 +27,11 @@ void FuseBatchNorm(CompileGraph& graph, const CompileRequest& request);
 void FuseMaxPool(CompileGraph& graph, const CompileRequest& request);
 // fuse_weight_decay.cc: an update whose gradient is grad + decay * variable takes the decay as an input.
 void FuseWeightDecay(CompileGraph& graph);
-// fuse_gradient_update.cc: an update by plain gradient descent whose gradient is a matrix product is made tile by tile, and
-// the gradient never written.
+// fuse_gradient_update.cc: an update by plain gradient descent whose gradient is a matrix product is made tile by tile,
+// and the gradient never written.
 void FuseGradientUpdate(CompileGraph& graph, const CompileRequest& request);
-// schedule_exchange.cc: the order of the nodes on several devices: side by side, and buckets exchanged during the backward pass.
+// schedule_exchange.cc: the order of the nodes on several devices: side by side, and buckets exchanged during the
+// backward pass.
 void ScheduleExchange(CompileGraph& graph);
 // keep_gradient_precision.cc: bfloat16 sums that are then cast to float32 are not rounded in between.
 void KeepGradientPrecision(CompileGraph& graph);
@@ -38,14 +39,15 @@ void KeepGradientPrecision(CompileGraph& graph);
 std::vector<ChannelSpec> Partitioning(CompileGraph& graph);
 // layout.cc: layouts of variables and opaque values; _Reorder where producer and consumer differ.
 void ChooseLayouts(CompileGraph& graph, const CompileRequest& request);
-// order_updates.cc: control edges so that reads of a variable come before the step's updates of it, but for those that the
-// user put behind one.
+// order_updates.cc: control edges so that reads of a variable come before the step's updates of it, but for those that
+// the user put behind one.
 void OrderUpdates(CompileGraph& graph);
 // hold_updates.cc: updates that nothing in the step comes after are scheduled at its end.
 void HoldUpdates(CompileGraph& graph, const CompileRequest& request);
 // lower.cc: kernels, places and lifetimes: the plan.
 Plan Lower(CompileGraph& graph, std::vector<ChannelSpec> channels, const CompileRequest& request);
-// fit_memory.cc: the plan with as little recomputation as makes it fit the memory limits; if nothing does, the smallest found.
+// fit_memory.cc: the plan with as little recomputation as makes it fit the memory limits; if nothing does, the smallest
+// found.
 Plan LowerToFit(CompileGraph& graph, const std::vector<ChannelSpec>& channels, const CompileRequest& request);
 // partition_graphs.cc: what each device computes, by partition.
 std::vector<Graph> PartitionGraphs(const CompileGraph& graph, const CompileRequest& request);
@@ -60,8 +62,8 @@ void CountSteps(Plan& plan);
 
 // The request that a node makes of a kernel table.
 KernelRequest RequestFor(const CompileGraph& graph, NodeId id);
-// The row's kernel for a request. Conditional updates are the compiler's work, but where a stream runs kernels later: there the
-// device's own table looks at the condition when it is time.
+// The row's kernel for a request. Conditional updates are the compiler's work, but where a stream runs kernels later:
+// there the device's own table looks at the condition when it is time.
 PreparedKernel PrepareOn(const CompileDevice& device, const KernelRow& row, const KernelRequest& request);
 // The row that runs a node on a device, or nullptr.
 const KernelRow* FindRow(const CompileGraph& graph, NodeId id, const CompileDevice& device);

@@ -15,7 +15,8 @@ inline bool IsGradientScope(std::string_view scope) {
   constexpr std::string_view kName = "gradients";
   if (!scope.starts_with(kName)) return false;
   scope.remove_prefix(kName.size());
-  return scope.empty() || (scope.size() > 1 && scope[0] == '_' && scope.find_first_not_of("0123456789", 1) == scope.npos);
+  return scope.empty() ||
+         (scope.size() > 1 && scope[0] == '_' && scope.find_first_not_of("0123456789", 1) == scope.npos);
 }
 
 // What Gradients() made, and what this compiler puts there, lies in a scope of that name.

@@ -12,7 +12,8 @@
 namespace muster {
 namespace {
 
-// Called after each pass, where an interrupt ends the compilation. Writes the graph as NN_name.txt when the user asked for it; every compilation gets its own folder plan_N.
+// Called after each pass, where an interrupt ends the compilation. Writes the graph as NN_name.txt when the user asked
+// for it; every compilation gets its own folder plan_N.
 class Dumper {
  public:
   explicit Dumper(const std::string& dir) {
@@ -80,7 +81,8 @@ Plan Compile(const CompileRequest& request) {
   dump("order_updates", graph);
   HoldUpdates(graph, request);
   dump("hold_updates", graph);
-  Plan plan = request.recompute != Recompute::kNone && request.use_arena ? LowerToFit(graph, channels, request) : Lower(graph, std::move(channels), request);
+  Plan plan = request.recompute != Recompute::kNone && request.use_arena ? LowerToFit(graph, channels, request)
+                                                                         : Lower(graph, std::move(channels), request);
   if (plan.stats.num_recomputed > 0) dump("recompute", graph);
   if (request.keep_graphs) plan.graphs = PartitionGraphs(graph, request);
   if (request.optimize && request.use_arena) CoalesceUpdates(plan, request);

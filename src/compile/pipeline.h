@@ -16,7 +16,7 @@ struct CompileDevice {
   const KernelTable* kernels = nullptr;
   DeviceCaps caps;
   bool is_asynchronous = false;  // has streams that run behind its driver's back
-  int64_t memory_limit = 0;  // bytes for variables and plan, of a device with a limit of its own; 0: none
+  int64_t memory_limit = 0;      // bytes for variables and plan, of a device with a limit of its own; 0: none
   bool uses_host_memory = true;  // counts against the host's limit (too)
 };
 
@@ -37,8 +37,8 @@ struct CompileRequest {
   bool keep_graphs = false;  // the plan keeps each partition's graph
 };
 
-// Runs every pass in order and returns the plan. Throws Error for what the user asked wrongly: unfed placeholders, devices
-// that do not exist, operations that no device can run.
+// Runs every pass in order and returns the plan. Throws Error for what the user asked wrongly: unfed placeholders,
+// devices that do not exist, operations that no device can run.
 Plan Compile(const CompileRequest& request);
 
 }  // namespace muster

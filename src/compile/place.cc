@@ -23,8 +23,8 @@ bool IsGenerator(const Node& node) {
   return node.inputs.empty() && node.outputs.size() == 1 && node.kind != OpKind::kVariable;
 }
 
-// A node that only relabels its input's bytes: it stays where they are. TensorFlow has this rule for Shape, Size and Rank,
-// which do not exist here because shapes are known when the graph is built.
+// A node that only relabels its input's bytes: it stays where they are. TensorFlow has this rule for Shape, Size and
+// Rank, which do not exist here because shapes are known when the graph is built.
 bool FollowsItsInput(const Node& node) { return GetOpDef(node.kind).is_alias; }
 
 }  // namespace
@@ -91,10 +91,8 @@ class Placer {
       std::optional<DeviceName> home_name;
       if (home >= 0) home_name = candidates_.name(home);
       state.wanted = GroupRequest(graph_, groups_.members(group), home_name, request_.allow_soft_placement);
-      if (home >= 0 && candidates_.Runs(home, state.support))
-        state.device = home;
-      else if (home >= 0)
-        Fail(state, groups_.members(group));
+      if (home >= 0 && candidates_.Runs(home, state.support)) state.device = home;
+      else if (home >= 0) Fail(state, groups_.members(group));
     } catch (const Error& error) {
       state.problem = std::make_shared<const Error>(error);
     }
@@ -115,7 +113,8 @@ class Placer {
     return first == kNoNode ? -1 : EntryOf(first)->device;
   }
 
-  // Chooses the group's device: the preferred one if it is among the candidates (-1: none is preferred), else the first.
+  // Chooses the group's device: the preferred one if it is among the candidates (-1: none is preferred), else the
+  // first.
   void Decide(NodeId id, int preferred) {
     GroupState& state = GroupOf(id);
     DeviceName wanted = state.wanted;

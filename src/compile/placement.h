@@ -17,8 +17,8 @@ class Placement {
   Placement(int num_nodes, std::vector<CompileDevice> devices)
       : device_(static_cast<size_t>(num_nodes), -1), devices_(std::move(devices)) {}
 
-  // The node's device, as an index into the request's devices. Throws InvalidArgument or Unimplemented with the reason if
-  // it has none.
+  // The node's device, as an index into the request's devices. Throws InvalidArgument or Unimplemented with the reason
+  // if it has none.
   int DeviceOf(NodeId id) const;
   const DeviceName& NameOf(NodeId id) const { return devices_[static_cast<size_t>(DeviceOf(id))].name; }
   // "b: (MatMul): /job:localhost/replica:0/task:0/device:CPU:0", as TensorFlow logs placements; for a node without
@@ -35,9 +35,9 @@ class Placement {
   std::vector<SoftPlacement> moved_;
 };
 
-// Places all nodes of the request's graph by TensorFlow 1's rules (docs/placement.md), and fixes in the variable table where
-// variables live that had no device yet. Feeds, fetches and targets are not looked at. Throws what DeviceOf would throw
-// for a variable.
+// Places all nodes of the request's graph by TensorFlow 1's rules (docs/placement.md), and fixes in the variable table
+// where variables live that had no device yet. Feeds, fetches and targets are not looked at. Throws what DeviceOf would
+// throw for a variable.
 Placement PlaceGraph(const CompileRequest& request);
 
 }  // namespace muster

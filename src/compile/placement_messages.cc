@@ -32,8 +32,8 @@ NodeId Impossible(const Graph& graph, const Candidates& candidates, const std::v
   return kNoNode;
 }
 
-// The member that asks for what the group cannot have: the first whose own request matches no device, else the first with
-// a request, else the first.
+// The member that asks for what the group cannot have: the first whose own request matches no device, else the first
+// with a request, else the first.
 NodeId Blamed(const Graph& graph, const Candidates& candidates, const std::vector<NodeId>& members) {
   auto find = [&](auto test) { return std::find_if(members.begin(), members.end(), test); };
   auto it = find([&](NodeId id) { return !candidates.AnyMatches(graph.node(id).device); });

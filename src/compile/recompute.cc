@@ -80,7 +80,8 @@ class Recomputer::Chooser {
     for (int v : live_.step(step).inputs) {
       if (v < 0 || HasLateReader(v) || !live_.value(v).may_drop) continue;
       const int producer = live_.value(v).producer;
-      if (!dropped_[static_cast<size_t>(producer)] && std::find(steps->begin(), steps->end(), producer) == steps->end()) Close(producer, steps);
+      if (!dropped_[static_cast<size_t>(producer)] && std::find(steps->begin(), steps->end(), producer) == steps->end())
+        Close(producer, steps);
     }
   }
 
@@ -95,7 +96,8 @@ class Recomputer::Chooser {
   void KeepWhatFits() {
     std::vector<std::pair<double, int>> rated;
     for (int i = 0; i < live_.size(); ++i)
-      if (dropped_[static_cast<size_t>(i)]) rated.emplace_back(-EstimatedSeconds(graph_, graph_.node(live_.step(i).node)), i);
+      if (dropped_[static_cast<size_t>(i)])
+        rated.emplace_back(-EstimatedSeconds(graph_, graph_.node(live_.step(i).node)), i);
     std::sort(rated.begin(), rated.end());
     for (const auto& [seconds, step] : rated)
       if (TrySet({step}, 0, [&](double excess) { return excess <= 0; }) && rank_.count(step) > 0) open_.push_back(step);
@@ -120,7 +122,7 @@ class Recomputer::Chooser {
   std::map<int, size_t> rank_;  // of candidates
   std::vector<char> dropped_;
   int64_t limit_ = 0;
-  double excess_ = 0;           // over limit_, with these dropped
+  double excess_ = 0;  // over limit_, with these dropped
 };
 
 namespace {
@@ -147,7 +149,8 @@ class Cloner {
     const NodeId near = live_.step(before).node;
     std::vector<Output> inputs;
     for (Output in : node.inputs) inputs.push_back(Late(in, near));
-    const NodeId clone = CanRedo(node) ? AddRedone(node, std::move(inputs), near) : AddClone(node, std::move(inputs), near);
+    const NodeId clone =
+        CanRedo(node) ? AddRedone(node, std::move(inputs), near) : AddClone(node, std::move(inputs), near);
     WaitFor(clone, before);
     for (int writer : live_.step(step).overwritten)
       if (writer > step) graph_.AddControlInput(live_.step(writer).node, clone);
@@ -161,7 +164,8 @@ class Cloner {
 
   NodeId AddClone(const Node& node, std::vector<Output> inputs, NodeId near) {
     const NodeId clone = graph_.Add(node.kind, NameFor(node), std::move(inputs), node.attrs, near);
-    for (int i = 0; i < static_cast<int>(node.outputs.size()); ++i) graph_.mutable_desc({clone, i}).layout = node.outputs[static_cast<size_t>(i)].layout;
+    for (int i = 0; i < static_cast<int>(node.outputs.size()); ++i)
+      graph_.mutable_desc({clone, i}).layout = node.outputs[static_cast<size_t>(i)].layout;
     return clone;
   }
 
@@ -227,7 +231,8 @@ class Cloner {
 
 }  // namespace
 
-Recomputer::Recomputer(const CompileGraph& graph, const CompileRequest& request, int device, const std::vector<NodeId>& order)
+Recomputer::Recomputer(const CompileGraph& graph, const CompileRequest& request, int device,
+                       const std::vector<NodeId>& order)
     : live_(graph, request, device, order), chooser_(std::make_unique<Chooser>(graph, live_)) {}
 
 Recomputer::~Recomputer() = default;

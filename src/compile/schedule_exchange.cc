@@ -1,11 +1,12 @@
 // The global order of the nodes on several devices. Two rules:
 //
-// Devices run side by side. What counts is about when a device will come to a node, not the number in the graph, in which one
-// tower comes after the other: a node that waits for another at about the same time does not wait for a whole tower.
+// Devices run side by side. What counts is about when a device will come to a node, not the number in the graph, in
+// which one tower comes after the other: a node that waits for another at about the same time does not wait for a whole
+// tower.
 //
-// Buckets are exchanged while the backward pass goes on. A Bucket is closed when its last gradient is there. What is made of it
-// is put one bucket later for each device that it has passed: a sum behind the next Bucket, when the other devices' parts have
-// probably arrived. So no device waits for another unless it is a bucket ahead.
+// Buckets are exchanged while the backward pass goes on. A Bucket is closed when its last gradient is there. What is
+// made of it is put one bucket later for each device that it has passed: a sum behind the next Bucket, when the other
+// devices' parts have probably arrived. So no device waits for another unless it is a bucket ahead.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -22,7 +23,8 @@ constexpr int64_t kSpacing = 1 << 20;  // of order for an estimated nanosecond; 
 
 class Scheduler {
  public:
-  explicit Scheduler(CompileGraph& graph) : graph_(graph), order_(graph.TopologicalOrder()), slot_(static_cast<size_t>(graph.size()), -1) {}
+  explicit Scheduler(CompileGraph& graph)
+      : graph_(graph), order_(graph.TopologicalOrder()), slot_(static_cast<size_t>(graph.size()), -1) {}
 
   void Run() {
     CountPositions();
@@ -59,7 +61,8 @@ class Scheduler {
     for (NodeId id : order_) {
       if (graph_.node(id).kind != OpKind::kBucket) continue;
       for (Output in : graph_.node(id).inputs)
-        if (const OpKind kind = graph_.node(in.node).kind; kind == OpKind::kAddN || kind == OpKind::kAdd || kind == OpKind::kMul)
+        if (const OpKind kind = graph_.node(in.node).kind;
+            kind == OpKind::kAddN || kind == OpKind::kAdd || kind == OpKind::kMul)
           graph_.set_order(in.node, LastInput(in.node) + 1);
       graph_.set_order(id, LastInput(id) + 2);
       std::vector<int64_t>& closed = closed_[graph_.device(id)];
@@ -93,8 +96,8 @@ class Scheduler {
     graph_.set_order(id, Begin(device, slot) + (behind_[{device, slot}] += 4));
   }
 
-  // What stands at the end though it needs no bucket: right before the update that reads it, or, reports and the like, before
-  // the first update of all, so that updates can depend on what they say.
+  // What stands at the end though it needs no bucket: right before the update that reads it, or, reports and the like,
+  // before the first update of all, so that updates can depend on what they say.
   void MoveForward(NodeId id) {
     const auto closed = closed_.find(graph_.device(id));
     if (closed == closed_.end() || SlotOf(id) >= 0) return;
@@ -104,7 +107,8 @@ class Scheduler {
     if (graph_.order(id) <= closed->second.back() || last >= closed->second.back()) return;
     moved_.insert(id);
     const auto reader = first_reader_.find(id);
-    graph_.set_order(id, reader != first_reader_.end() ? reader->second - 2 : std::max(closed->second.front(), last) + 3);
+    graph_.set_order(id,
+                     reader != first_reader_.end() ? reader->second - 2 : std::max(closed->second.front(), last) + 3);
   }
 
   void NoteReader(NodeId value, int64_t order) {
@@ -116,13 +120,14 @@ class Scheduler {
 
   CompileGraph& graph_;
   const std::vector<NodeId> order_;
-  std::map<int, int64_t> next_;             // by device: the position of its last node
+  std::map<int, int64_t> next_;  // by device: the position of its last node
   std::map<NodeId, int64_t> position_;
-  std::map<int, std::vector<int64_t>> closed_;  // by device: behind which order each of its buckets is closed, ascending
-  std::vector<int> slot_;                       // by node; -1: no bucket comes before it
+  std::map<int, std::vector<int64_t>>
+      closed_;             // by device: behind which order each of its buckets is closed, ascending
+  std::vector<int> slot_;  // by node; -1: no bucket comes before it
   std::map<std::pair<int, int>, int64_t> behind_;
-  std::set<NodeId> moved_;                      // forward
-  std::map<NodeId, int64_t> first_reader_;      // by node: the order of the first of its readers that come behind a bucket
+  std::set<NodeId> moved_;                  // forward
+  std::map<NodeId, int64_t> first_reader_;  // by node: the order of the first of its readers that come behind a bucket
 };
 
 }  // namespace

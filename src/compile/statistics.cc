@@ -49,8 +49,8 @@ void CountBytes(Plan& plan, const CompileGraph& graph, const CompileRequest& req
     stats.feed_bytes += bytes.feed_bytes;
   }
   for (const Partition& p : plan.partitions) stats.arena_lower_bound += p.arena_lower_bound;
-  stats.peak_bytes = stats.variable_bytes + stats.gradient_bytes + stats.arena_bytes + stats.channel_bytes + stats.constant_bytes +
-                     stats.feed_bytes;
+  stats.peak_bytes = stats.variable_bytes + stats.gradient_bytes + stats.arena_bytes + stats.channel_bytes +
+                     stats.constant_bytes + stats.feed_bytes;
 }
 
 void CountSteps(Plan& plan) {

@@ -1,6 +1,6 @@
-// Kernels run on their device's compute stream, copies to other devices on copy streams. Between two streams, what touches the same
-// memory (and does not only read it) keeps the order of the plan: the later step waits for an event behind the earlier one, but
-// where waits that are there already imply it. Vector clocks say what they imply.
+// Kernels run on their device's compute stream, copies to other devices on copy streams. Between two streams, what
+// touches the same memory (and does not only read it) keeps the order of the plan: the later step waits for an event
+// behind the earlier one, but where waits that are there already imply it. Vector clocks say what they imply.
 
 #include <algorithm>
 #include <map>
@@ -15,7 +15,8 @@
 namespace muster {
 namespace {
 
-// Where a send runs: on the sender's stream towards the receiver, or on the receiver's copy-in stream if the sender is a host.
+// Where a send runs: on the sender's stream towards the receiver, or on the receiver's copy-in stream if the sender is
+// a host.
 StreamSpec StreamOfSend(const Partition& from, const Partition& to, const CompileRequest& request) {
   const bool from_asynchronous = request.devices[static_cast<size_t>(from.device_index)].is_asynchronous;
   const bool to_asynchronous = request.devices[static_cast<size_t>(to.device_index)].is_asynchronous;
@@ -57,8 +58,8 @@ class WaitFinder {
     FindSharedBlocks();
   }
 
-  // Visits all partitions' steps in an order in which each receive comes after its send: one partition after the other, round and
-  // round, each as far as it gets.
+  // Visits all partitions' steps in an order in which each receive comes after its send: one partition after the other,
+  // round and round, each as far as it gets.
   void Run() {
     std::set<size_t> ready;
     for (size_t p = 0; p < next_.size(); ++p) ready.insert(p);
@@ -94,7 +95,8 @@ class WaitFinder {
       Visit(static_cast<int>(p), step);
       if (step.send_channel < 0) continue;
       is_sent_[static_cast<size_t>(step.send_channel)] = true;
-      if (const int receiver = waiting_[static_cast<size_t>(step.send_channel)]; receiver >= 0) ready->insert(static_cast<size_t>(receiver));
+      if (const int receiver = waiting_[static_cast<size_t>(step.send_channel)]; receiver >= 0)
+        ready->insert(static_cast<size_t>(receiver));
     }
   }
 
@@ -120,9 +122,10 @@ class WaitFinder {
     WaitFor(Needed(lane, accesses), lane, step);
     const AccessHistory::Access now{lane, ++times_[static_cast<size_t>(lane)], static_cast<uint32_t>(done_.size())};
     for (const BlockAccess& access : accesses)
-      histories_[static_cast<size_t>(access.block)].Enter(now, static_cast<uintptr_t>(access.begin), static_cast<uintptr_t>(access.end),
-                                                          access.is_write);
-    if (!accesses.empty()) done_.push_back({&step, partition, lane, times_[static_cast<size_t>(lane)], clocks_[static_cast<size_t>(lane)]});
+      histories_[static_cast<size_t>(access.block)].Enter(now, static_cast<uintptr_t>(access.begin),
+                                                          static_cast<uintptr_t>(access.end), access.is_write);
+    if (!accesses.empty())
+      done_.push_back({&step, partition, lane, times_[static_cast<size_t>(lane)], clocks_[static_cast<size_t>(lane)]});
   }
 
   // The steps that these accesses must come after and do not yet: of each lane the last.
@@ -131,7 +134,8 @@ class WaitFinder {
     std::map<int, AccessHistory::Access> last;
     for (const BlockAccess& access : accesses)
       histories_[static_cast<size_t>(access.block)].VisitConflicts(
-          static_cast<uintptr_t>(access.begin), static_cast<uintptr_t>(access.end), access.is_write, [&](const AccessHistory::Access& earlier, bool) {
+          static_cast<uintptr_t>(access.begin), static_cast<uintptr_t>(access.end), access.is_write,
+          [&](const AccessHistory::Access& earlier, bool) {
             ++plan_.compile_work;
             if (earlier.lane == lane || clock[static_cast<size_t>(earlier.lane)] >= earlier.time) return;
             AccessHistory::Access& of_lane = last[earlier.lane];
@@ -172,15 +176,15 @@ class WaitFinder {
 
   Plan& plan_;
   const MemoryBlocks blocks_;
-  std::vector<bool> is_shared_;             // by block
-  std::vector<AccessHistory> histories_;    // by block; an access' "what" is its index in done_
-  std::vector<int> first_lane_;             // by partition
+  std::vector<bool> is_shared_;                       // by block
+  std::vector<AccessHistory> histories_;              // by block; an access' "what" is its index in done_
+  std::vector<int> first_lane_;                       // by partition
   std::vector<std::shared_ptr<const Clock>> clocks_;  // by lane; replaced when it waits, so that many steps share one
-  std::vector<uint32_t> times_;             // by lane
+  std::vector<uint32_t> times_;                       // by lane
   std::vector<Done> done_;
-  std::vector<size_t> next_;                // by partition: the first step not visited
-  std::vector<bool> is_sent_;               // by channel
-  std::vector<int> waiting_;                // by channel: the partition that gets no further than its receive
+  std::vector<size_t> next_;   // by partition: the first step not visited
+  std::vector<bool> is_sent_;  // by channel
+  std::vector<int> waiting_;   // by channel: the partition that gets no further than its receive
 };
 
 }  // namespace

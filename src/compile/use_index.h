@@ -15,9 +15,9 @@ struct Use {
   friend auto operator<=>(const Use&, const Use&) = default;
 };
 
-// Who reads each output and who waits for each node, kept while a graph changes. Every change costs the same, however many
-// others read the value: an edge knows its place in the list of its value, and the last of the list takes a place that
-// becomes free. So lists are in no order. Whoever changes an edge of the graph must say so here.
+// Who reads each output and who waits for each node, kept while a graph changes. Every change costs the same, however
+// many others read the value: an edge knows its place in the list of its value, and the last of the list takes a place
+// that becomes free. So lists are in no order. Whoever changes an edge of the graph must say so here.
 class UseIndex {
  public:
   // Takes in the next node (ids count up from 0) with its edges; what it reads must be here.
@@ -32,7 +32,9 @@ class UseIndex {
   void MoveControl(Use use, NodeId from, NodeId to);
 
   std::span<const Use> Readers(Output value) const { return lists_[ListOf(value)]; }
-  std::span<const Use> Waiters(NodeId node) const { return lists_[static_cast<size_t>(first_list_[static_cast<size_t>(node)])]; }
+  std::span<const Use> Waiters(NodeId node) const {
+    return lists_[static_cast<size_t>(first_list_[static_cast<size_t>(node)])];
+  }
 
  private:
   // Where each edge of a node is in the list of what it reads or waits for.
@@ -45,12 +47,12 @@ class UseIndex {
   }
   size_t ListOf(NodeId node) const { return static_cast<size_t>(first_list_[static_cast<size_t>(node)]); }
   // "places" is the member of Places that the list's kind of edges has.
-  void Enter(size_t list, Use use, std::vector<uint32_t> Places::* places);
-  void Leave(size_t list, Use use, std::vector<uint32_t> Places::* places);
+  void Enter(size_t list, Use use, std::vector<uint32_t> Places::*places);
+  void Leave(size_t list, Use use, std::vector<uint32_t> Places::*places);
 
-  std::vector<int> first_list_;          // by node: the list of its waiters; those of its outputs follow
+  std::vector<int> first_list_;  // by node: the list of its waiters; those of its outputs follow
   std::vector<std::vector<Use>> lists_;
-  std::vector<Places> places_;           // by node
+  std::vector<Places> places_;  // by node
 };
 
 }  // namespace muster

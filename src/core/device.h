@@ -12,12 +12,12 @@
 namespace muster {
 
 struct AllocatorStats {
-  int64_t allocations = 0;        // since construction
-  int64_t bytes_in_use = 0;       // rounded sizes of live allocations
+  int64_t allocations = 0;   // since construction
+  int64_t bytes_in_use = 0;  // rounded sizes of live allocations
   int64_t peak_bytes_in_use = 0;
   int64_t largest_allocation = 0;
-  int64_t bytes_limit = 0;        // 0: unlimited
-  int64_t bytes_reserved = 0;     // taken from the system
+  int64_t bytes_limit = 0;     // 0: unlimited
+  int64_t bytes_reserved = 0;  // taken from the system
 };
 
 // Hands out device memory. Thread-safe. Allocate throws OutOfMemory; zero bytes give nullptr.
@@ -38,7 +38,8 @@ class Event {
   virtual void Synchronize() = 0;
 };
 
-// The streams that each device has, as TensorFlow's GPU devices: work of one kind never waits for another's but where asked.
+// The streams that each device has, as TensorFlow's GPU devices: work of one kind never waits for another's but where
+// asked.
 enum class StreamKind : uint8_t {
   kCompute,   // every kernel
   kCopyIn,    // host to device
@@ -47,8 +48,9 @@ enum class StreamKind : uint8_t {
 };
 inline constexpr size_t kNumStreamKinds = 4;
 
-// An ordered queue of work on a device. The CPU's stream runs each piece of work in the call that enqueues it; others return
-// at once, and addresses must stay valid until the work is done. May be used from any thread, by several at once.
+// An ordered queue of work on a device. The CPU's stream runs each piece of work in the call that enqueues it; others
+// return at once, and addresses must stay valid until the work is done. May be used from any thread, by several at
+// once.
 class Stream {
  public:
   virtual ~Stream() = default;
@@ -58,18 +60,20 @@ class Stream {
   virtual void Wait(Event* event) = 0;
   // Blocks until all work is done. Throws the first error since the last call, and forgets it.
   virtual void Synchronize() = 0;
-  // Blocks until all work is done or so many seconds have passed; false: there is work left. A stream without such a wait may
-  // say that there is none: Synchronize then waits for the rest.
+  // Blocks until all work is done or so many seconds have passed; false: there is work left. A stream without such a
+  // wait may say that there is none: Synchronize then waits for the rest.
   virtual bool WaitFor(double seconds) {
     static_cast<void>(seconds);
     return true;
   }
-  // Calls "decide" when everything enqueued before is done, with what it failed with (null: nothing). If it throws, work enqueued
-  // behind is skipped and Synchronize throws that. A stream that cannot take back its work calls it at once, and so throws here.
+  // Calls "decide" when everything enqueued before is done, with what it failed with (null: nothing). If it throws,
+  // work enqueued behind is skipped and Synchronize throws that. A stream that cannot take back its work calls it at
+  // once, and so throws here.
   virtual void Decide(const std::function<void(std::exception_ptr)>& decide) { decide(nullptr); }
   // Work that has not begun is skipped, if there is any and the stream can do that, and Synchronize throws "error".
   virtual void Abandon(std::exception_ptr error) { static_cast<void>(error); }
-  // Writes SteadySeconds() (base/clock.h) to "seconds" when everything enqueued before is done. Valid once the stream is idle.
+  // Writes SteadySeconds() (base/clock.h) to "seconds" when everything enqueued before is done. Valid once the stream
+  // is idle.
   virtual void Stamp(double* seconds) = 0;
   // Copies within the device, between devices, or between one and the host.
   virtual void Copy(void* to, const void* from, size_t bytes) = 0;

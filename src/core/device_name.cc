@@ -133,10 +133,8 @@ std::string DeviceName::ToString() const {
   if (job) out += "/job:" + *job;
   if (replica) out += fmt::format("/replica:{}", *replica);
   if (task) out += fmt::format("/task:{}", *task);
-  if (type)
-    out += fmt::format("/device:{}:{}", *type, index ? std::to_string(*index) : "*");
-  else if (index)
-    out += fmt::format("/device:*:{}", *index);
+  if (type) out += fmt::format("/device:{}:{}", *type, index ? std::to_string(*index) : "*");
+  else if (index) out += fmt::format("/device:*:{}", *index);
   return out;
 }
 

@@ -9,10 +9,14 @@ namespace muster {
 
 size_t SizeOf(DType dtype) {
   switch (dtype) {
-    case DType::kFloat32: case DType::kInt32: return 4;
-    case DType::kFloat64: case DType::kInt64: return 8;
-    case DType::kFloat16: case DType::kBFloat16: return 2;
-    case DType::kUInt8: case DType::kBool: return 1;
+    case DType::kFloat32:
+    case DType::kInt32: return 4;
+    case DType::kFloat64:
+    case DType::kInt64: return 8;
+    case DType::kFloat16:
+    case DType::kBFloat16: return 2;
+    case DType::kUInt8:
+    case DType::kBool: return 1;
   }
   MUSTER_CHECK(false);
 }
@@ -45,9 +49,9 @@ int TensorFlowDataType(DType dtype) {
   MUSTER_CHECK(false);
 }
 
-bool IsFloating(DType dtype) {
-  return dtype == DType::kFloat32 || dtype == DType::kFloat64 || dtype == DType::kFloat16 || dtype == DType::kBFloat16;
-}
+bool IsFloating(DType dtype) { return dtype == DType::kFloat32 || dtype == DType::kFloat64 || IsHalf(dtype); }
+
+bool IsHalf(DType dtype) { return dtype == DType::kFloat16 || dtype == DType::kBFloat16; }
 
 float ToFloat(BFloat16 value) { return std::bit_cast<float>(uint32_t{value.bits} << 16); }
 

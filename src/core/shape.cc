@@ -11,7 +11,8 @@
 namespace muster {
 
 Shape::Shape(std::span<const int64_t> dims) {
-  if (dims.size() > kMaxRank) throw InvalidArgument(fmt::format("a shape has at most {} dimensions, not {}", kMaxRank, dims.size()));
+  if (dims.size() > kMaxRank)
+    throw InvalidArgument(fmt::format("a shape has at most {} dimensions, not {}", kMaxRank, dims.size()));
   for (int64_t dim : dims) {
     if (dim < 0) throw InvalidArgument(fmt::format("a dimension cannot be negative: [{}]", fmt::join(dims, ",")));
     dims_[static_cast<size_t>(rank_++)] = dim;
@@ -20,7 +21,8 @@ Shape::Shape(std::span<const int64_t> dims) {
   constexpr double kMostElements = 1e18;
   double count = 1;
   for (int64_t dim : dims) count *= static_cast<double>(dim);
-  if (count > kMostElements) throw InvalidArgument(fmt::format("a tensor of shape [{}] has too many elements", fmt::join(dims, ",")));
+  if (count > kMostElements)
+    throw InvalidArgument(fmt::format("a tensor of shape [{}] has too many elements", fmt::join(dims, ",")));
 }
 
 int64_t Shape::num_elements() const {

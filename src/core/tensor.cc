@@ -15,10 +15,12 @@ std::shared_ptr<Buffer> Buffer::OnHost(size_t bytes) {
   if (allocated == nullptr) throw OutOfMemory(fmt::format("the host has no {} bytes left", bytes), "");
   const auto address = reinterpret_cast<uintptr_t>(allocated);
   void* const aligned = static_cast<char*>(allocated) + (kAlignment - address % kAlignment);
-  return std::make_shared<Buffer>(aligned, bytes, [](void*, void* owner) { std::free(owner); }, allocated);
+  return std::make_shared<Buffer>(
+      aligned, bytes, [](void*, void* owner) { std::free(owner); }, allocated);
 }
 
-Tensor::Tensor(DType dtype, Shape shape) : desc_{dtype, shape, {}}, buffer_(Buffer::OnHost(static_cast<size_t>(desc_.byte_size()))) {}
+Tensor::Tensor(DType dtype, Shape shape)
+    : desc_{dtype, shape, {}}, buffer_(Buffer::OnHost(static_cast<size_t>(desc_.byte_size()))) {}
 
 Tensor::Tensor(TensorDesc desc, std::shared_ptr<Buffer> buffer, size_t offset)
     : desc_(std::move(desc)), buffer_(std::move(buffer)), offset_(offset) {}

@@ -24,14 +24,17 @@ int64_t UniformShift(uint32_t word, int limit) {
 class Augmented : public DatasetDecorator {
  public:
   Augmented(std::unique_ptr<Dataset> inner, const AugmentOptions& options)
-      : DatasetDecorator(std::move(inner)), options_(options), random_(options.seed, HashName(kStream.data(), kStream.size())) {}
+      : DatasetDecorator(std::move(inner)),
+        options_(options),
+        random_(options.seed, HashName(kStream.data(), kStream.size())) {}
 
   int32_t Get(int64_t index, uint64_t epoch, std::span<float> image) const override {
     const int32_t label = inner().Get(index, epoch, image);
     const Philox::Block words = random_(epoch, static_cast<uint64_t>(index));
     if (options_.flip && words[0] >> 31 != 0) FlipLeftRight(image, image_shape());
     if (options_.max_shift > 0)
-      Shift(image, image_shape(), UniformShift(words[1], options_.max_shift), UniformShift(words[2], options_.max_shift));
+      Shift(image, image_shape(), UniformShift(words[1], options_.max_shift),
+            UniformShift(words[2], options_.max_shift));
     return label;
   }
 
@@ -47,7 +50,8 @@ std::unique_ptr<Dataset> Augment(std::unique_ptr<Dataset> inner, const AugmentOp
   const Shape shape = inner->image_shape();
   const int64_t side = std::min(shape[0], shape[1]);
   if (options.max_shift >= side)
-    throw InvalidArgument(fmt::format("--shift_crop={}: the images have {}x{} pixels; at most {} was expected", options.max_shift, shape[0], shape[1], side - 1));
+    throw InvalidArgument(fmt::format("--shift_crop={}: the images have {}x{} pixels; at most {} was expected",
+                                      options.max_shift, shape[0], shape[1], side - 1));
   return std::make_unique<Augmented>(std::move(inner), options);
 }
 

@@ -9,9 +9,9 @@ namespace muster::data {
 // Random changes of training images. What is drawn for a sample depends on (seed, epoch, index) alone, so that neither
 // the number of threads nor the order of reading matters.
 struct AugmentOptions {
-  bool flip = false;   // mirror left to right with probability 1/2
-  int max_shift = 0;   // move by -max_shift .. max_shift pixels down and right, zeros (black) come in at the edges; that is
-                       // a random crop of the image padded by max_shift on every side
+  bool flip = false;  // mirror left to right with probability 1/2
+  int max_shift = 0;  // move by -max_shift .. max_shift pixels down and right, zeros (black) come in at the edges; that
+                      // is a random crop of the image padded by max_shift on every side
   uint64_t seed = 0;
 
   bool changes_anything() const { return flip || max_shift > 0; }

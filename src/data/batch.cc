@@ -16,7 +16,8 @@ Tensor RowsOf(const Tensor& tensor, const std::shared_ptr<Buffer>& bytes, int64_
   MUSTER_CHECK(bytes != nullptr && begin >= 0 && begin <= end && end <= tensor.shape()[0]);
   const Shape row = tensor.shape().Erased(0);
   const TensorDesc desc{tensor.dtype(), row.Inserted(0, end - begin), {}};
-  return Tensor(desc, bytes, static_cast<size_t>(begin) * static_cast<size_t>(row.num_elements()) * SizeOf(tensor.dtype()));
+  return Tensor(desc, bytes,
+                static_cast<size_t>(begin) * static_cast<size_t>(row.num_elements()) * SizeOf(tensor.dtype()));
 }
 
 }  // namespace
@@ -79,18 +80,24 @@ EvalBatches::EvalBatches(const Dataset& dataset, int64_t batch_size) : BatchSour
 
 int64_t EvalBatches::count() const { return (dataset().size() + batch_size() - 1) / batch_size(); }
 
-int64_t EvalBatches::Valid(int64_t number) const { return std::min(batch_size(), dataset().size() - number * batch_size()); }
+int64_t EvalBatches::Valid(int64_t number) const {
+  return std::min(batch_size(), dataset().size() - number * batch_size());
+}
 
 void EvalBatches::FillRows(int64_t number, int64_t begin, int64_t end, Batch* batch) const {
   MUSTER_CHECK(number >= 0 && number < count());
   const int64_t valid = Valid(number);
   for (int64_t row = begin; row < std::min(end, valid); ++row) FillRow(batch, row, number * batch_size() + row, 0);
-  const int64_t blank = std::max(begin, valid), blanks = std::max<int64_t>(end - blank, 0), elements = dataset().image_elements();
-  std::ranges::fill(batch->images.data<float>().subspan(static_cast<size_t>(blank * elements), static_cast<size_t>(blanks * elements)), 0.0f);
+  const int64_t blank = std::max(begin, valid), blanks = std::max<int64_t>(end - blank, 0),
+                elements = dataset().image_elements();
+  std::ranges::fill(batch->images.data<float>().subspan(static_cast<size_t>(blank * elements),
+                                                        static_cast<size_t>(blanks * elements)),
+                    0.0f);
   std::ranges::fill(batch->labels.data<int32_t>().subspan(static_cast<size_t>(blank), static_cast<size_t>(blanks)), 0);
 }
 
-RepeatedBatches::RepeatedBatches(const Dataset& dataset, int64_t batch_size, int64_t count) : BatchSource(dataset, batch_size), count_(count) {
+RepeatedBatches::RepeatedBatches(const Dataset& dataset, int64_t batch_size, int64_t count)
+    : BatchSource(dataset, batch_size), count_(count) {
   if (dataset.size() < 1) throw InvalidArgument("an evaluation set without images");
 }
 

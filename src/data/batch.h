@@ -18,13 +18,14 @@ struct Batch {
   std::shared_ptr<Buffer> image_bytes = nullptr;
   std::shared_ptr<Buffer> label_bytes = nullptr;
 
-  // Rows begin .. end - 1 as views of the same memory: the share of one tower. For batches that a BatchSource allocated.
+  // Rows begin .. end - 1 as views of the same memory: the share of one tower. For batches that a BatchSource
+  // allocated.
   Tensor ImageRows(int64_t begin, int64_t end) const;
   Tensor LabelRows(int64_t begin, int64_t end) const;
 };
 
-// A numbered sequence of batches, each a function of its number alone. Immutable: Fill may be called from any thread, in
-// any order. The data set must outlive it.
+// A numbered sequence of batches, each a function of its number alone. Immutable: Fill may be called from any thread,
+// in any order. The data set must outlive it.
 class BatchSource {
  public:
   BatchSource(const Dataset& dataset, int64_t batch_size);
@@ -60,11 +61,12 @@ struct Shard {
   int64_t count = 1;
 };
 
-// Training input. The samples of epoch 0, 1, 2 … in the order of Permutation(seed, epoch) form one endless sequence, and
-// batch k is its samples k * batch_size onwards. So every batch is full, as the graph's static shapes ask for; what an
-// epoch leaves over after its last full batch begins the next batch, which the following epoch fills up; and no sample
-// is lost or doubled in an epoch. With several shards the sequence is dealt out in turn: shard i of n takes batches i, n + i,
-// 2n + i …, so that all of them together read in a step what one process with n times the batch size would.
+// Training input. The samples of epoch 0, 1, 2 … in the order of Permutation(seed, epoch) form one endless sequence,
+// and batch k is its samples k * batch_size onwards. So every batch is full, as the graph's static shapes ask for; what
+// an epoch leaves over after its last full batch begins the next batch, which the following epoch fills up; and no
+// sample is lost or doubled in an epoch. With several shards the sequence is dealt out in turn: shard i of n takes
+// batches i, n + i, 2n + i …, so that all of them together read in a step what one process with n times the batch size
+// would.
 class TrainBatches : public BatchSource {
  public:
   TrainBatches(const Dataset& dataset, int64_t batch_size, uint64_t seed, Shard shard = {});
@@ -88,8 +90,8 @@ class EvalBatches : public BatchSource {
   void FillRows(int64_t number, int64_t begin, int64_t end, Batch* batch) const override;
 };
 
-// "count" batches (-1: without end) of the samples in order, from the first again after the last: how tf_cnn_benchmarks reads
-// validation images.
+// "count" batches (-1: without end) of the samples in order, from the first again after the last: how tf_cnn_benchmarks
+// reads validation images.
 class RepeatedBatches : public BatchSource {
  public:
   RepeatedBatches(const Dataset& dataset, int64_t batch_size, int64_t count = -1);

@@ -44,7 +44,8 @@ bool IsFolder(const fs::path& path) {
 std::vector<fs::path> CandidatesOf(const fs::path& folder, const FileRole& role) {
   std::vector<fs::path> paths;
   for (const char separator : {'-', '.'})
-    for (const std::string_view suffix : {"", ".gz"}) paths.push_back(folder / fmt::format("{}{}{}{}", role.stem, separator, role.kind, suffix));
+    for (const std::string_view suffix : {"", ".gz"})
+      paths.push_back(folder / fmt::format("{}{}{}{}", role.stem, separator, role.kind, suffix));
   return paths;
 }
 
@@ -78,7 +79,8 @@ std::vector<std::string> FillFrom(const fs::path& folder, DatasetFiles* files) {
 DatasetFiles FindInFolder(std::string_view folder_name) {
   const fs::path folder(folder_name);
   if (folder.empty()) throw InvalidArgument("--dataset=idx: names no folder; write idx:DIR");
-  if (IsFile(folder)) throw InvalidArgument(fmt::format("--dataset=idx:{}: is a file; its folder was expected", folder.string()));
+  if (IsFile(folder))
+    throw InvalidArgument(fmt::format("--dataset=idx:{}: is a file; its folder was expected", folder.string()));
   if (!IsFolder(folder)) throw NotFound(fmt::format("--dataset=idx:{}: there is no such folder", folder.string()));
   DatasetFiles files{.name = "idx"};
   if (const std::vector<std::string> missing = FillFrom(folder, &files); !missing.empty())
@@ -99,7 +101,9 @@ DatasetFiles FindCifar10(const std::vector<fs::path>& folders) {
     if (IsFolder(folder)) return Cifar10In(folder);
     searched.push_back(folder.string());
   }
-  throw NotFound(fmt::format("--dataset=cifar10: not found in {}; no Debian package has it: name its folder with cifar10:DIR", fmt::join(searched, ", ")));
+  throw NotFound(
+      fmt::format("--dataset=cifar10: not found in {}; no Debian package has it: name its folder with cifar10:DIR",
+                  fmt::join(searched, ", ")));
 }
 
 // The value of the environment's MUSTER_DATA_DIR; null: not set, or empty.
@@ -111,9 +115,13 @@ const char* DataDir() {
 bool IsNamedSet(std::string_view spec) { return spec == kDefaultSet || spec == "mnist" || spec == kCifar10; }
 
 std::string HowToGet(std::string_view name) {
-  if (DataDir() != nullptr) return "MUSTER_DATA_DIR is set, so nowhere else was searched: put the files there, unset it";
-  if (name == kDefaultSet) return "install the Debian package dataset-fashion-mnist (apt-get install dataset-fashion-mnist), or put the files there";
-  return "no Debian package has it: put train-images-idx3-ubyte[.gz], train-labels-idx1-ubyte[.gz], t10k-images-idx3-ubyte[.gz] and "
+  if (DataDir() != nullptr)
+    return "MUSTER_DATA_DIR is set, so nowhere else was searched: put the files there, unset it";
+  if (name == kDefaultSet)
+    return "install the Debian package dataset-fashion-mnist (apt-get install dataset-fashion-mnist), or put the files "
+           "there";
+  return "no Debian package has it: put train-images-idx3-ubyte[.gz], train-labels-idx1-ubyte[.gz], "
+         "t10k-images-idx3-ubyte[.gz] and "
          "t10k-labels-idx1-ubyte[.gz] there";
 }
 
@@ -121,10 +129,13 @@ std::string HowToGet(std::string_view name) {
 
 std::vector<fs::path> DatasetFolders(std::string_view name) {
   if (const char* dir = DataDir(); dir != nullptr) {
-    if (!IsFolder(dir)) throw NotFound(fmt::format("MUSTER_DATA_DIR={}: there is no such folder; unset it to search the usual ones", dir));
+    if (!IsFolder(dir))
+      throw NotFound(
+          fmt::format("MUSTER_DATA_DIR={}: there is no such folder; unset it to search the usual ones", dir));
     return {fs::path(dir) / name, fs::path(dir)};
   }
-  return {fs::path("data") / name, fs::path("/usr/share/datasets") / name, fs::path("/usr/local/share/datasets") / name};
+  return {fs::path("data") / name, fs::path("/usr/share/datasets") / name,
+          fs::path("/usr/local/share/datasets") / name};
 }
 
 DatasetFiles FindDatasetFiles(std::string_view spec) {
@@ -135,7 +146,8 @@ DatasetFiles FindDatasetFiles(std::string_view spec, const std::vector<fs::path>
   if (spec.starts_with(kIdxPrefix)) return FindInFolder(spec.substr(kIdxPrefix.size()));
   if (spec.starts_with(kCifar10Prefix)) return Cifar10In(spec.substr(kCifar10Prefix.size()));
   if (spec == kCifar10) return FindCifar10(folders);
-  if (!IsNamedSet(spec)) throw InvalidArgument(fmt::format("--dataset={}: no such data set; expected {}", spec, kDatasetSpecs));
+  if (!IsNamedSet(spec))
+    throw InvalidArgument(fmt::format("--dataset={}: no such data set; expected {}", spec, kDatasetSpecs));
 
   std::string incomplete;
   std::vector<std::string> searched;
@@ -147,8 +159,9 @@ DatasetFiles FindDatasetFiles(std::string_view spec, const std::vector<fs::path>
       incomplete = fmt::format(" ({} lacks {})", folder.string(), fmt::join(missing, ", "));
     searched.push_back(folder.string());
   }
-  throw NotFound(fmt::format("--dataset={}: not found in {}{}; {}, or name another folder with MUSTER_DATA_DIR or idx:DIR", spec,
-                             fmt::join(searched, ", "), incomplete, HowToGet(spec)));
+  throw NotFound(
+      fmt::format("--dataset={}: not found in {}{}; {}, or name another folder with MUSTER_DATA_DIR or idx:DIR", spec,
+                  fmt::join(searched, ", "), incomplete, HowToGet(spec)));
 }
 
 }  // namespace muster::data

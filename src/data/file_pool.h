@@ -27,7 +27,8 @@ class FilePool {
   std::vector<std::filesystem::path> paths_;
   Mutex mutex_;
   std::vector<std::shared_ptr<const InputFile>> open_ MUSTER_GUARDED_BY(mutex_);  // null: closed
-  std::vector<size_t> order_ MUSTER_GUARDED_BY(mutex_);  // the open ones: a ring in which the next to be closed is at oldest_
+  std::vector<size_t> order_
+      MUSTER_GUARDED_BY(mutex_);  // the open ones: a ring in which the next to be closed is at oldest_
   size_t oldest_ MUSTER_GUARDED_BY(mutex_) = 0;
   size_t max_open_;
 };

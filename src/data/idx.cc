@@ -47,9 +47,13 @@ int ReadMagic(UnpackingFile& file, int min_rank, int max_rank, std::string_view 
   std::array<uint8_t, kMagicBytes> magic{};
   ReadHeaderBytes(file, magic, "the magic number of 4 bytes");
   if (magic[0] != 0 || magic[1] != 0)
-    Fail(file, 0, fmt::format("not an IDX file: it begins with 0x{:02x}{:02x}, two zero bytes were expected", magic[0], magic[1]));
+    Fail(file, 0,
+         fmt::format("not an IDX file: it begins with 0x{:02x}{:02x}, two zero bytes were expected", magic[0],
+                     magic[1]));
   if (magic[2] != kUnsignedByte)
-    Fail(file, 2, fmt::format("the element type is 0x{:02x} ({}), 0x08 (unsigned byte) was expected", magic[2], ElementTypeName(magic[2])));
+    Fail(file, 2,
+         fmt::format("the element type is 0x{:02x} ({}), 0x08 (unsigned byte) was expected", magic[2],
+                     ElementTypeName(magic[2])));
   const int rank = magic[3];
   if (rank < min_rank || rank > max_rank)
     Fail(file, 3, fmt::format("the file has {} dimension{}, {} was expected", rank, rank == 1 ? "" : "s", content));
@@ -61,7 +65,8 @@ int64_t ReadDimension(UnpackingFile& file, std::string_view name, int64_t limit)
   std::array<uint8_t, kDimensionBytes> bytes{};
   ReadHeaderBytes(file, bytes, fmt::format("the {} (4 bytes from byte {})", name, offset));
   const int64_t size = int64_t{bytes[0]} << 24 | int64_t{bytes[1]} << 16 | int64_t{bytes[2]} << 8 | int64_t{bytes[3]};
-  if (size < 1 || size > limit) Fail(file, offset, fmt::format("the {} is {}, 1 to {} was expected", name, size, limit));
+  if (size < 1 || size > limit)
+    Fail(file, offset, fmt::format("the {} is {}, 1 to {} was expected", name, size, limit));
   return size;
 }
 
@@ -69,14 +74,18 @@ int64_t ReadDimension(UnpackingFile& file, std::string_view name, int64_t limit)
 std::vector<uint8_t> ReadElements(UnpackingFile& file, int64_t size, std::string_view announced) {
   const int64_t begin = file.offset();
   const auto fail_short = [&](int64_t end) {
-    Fail(file, end, fmt::format("the file ends here; its header announces {}, that is {} bytes from byte {} on", announced, size, begin));
+    Fail(file, end,
+         fmt::format("the file ends here; its header announces {}, that is {} bytes from byte {} on", announced, size,
+                     begin));
   };
   if (size > kMaxIdxBytes)
-    Fail(file, kMagicBytes, fmt::format("the header announces {}, that is {} bytes; at most {} are read", announced, size, kMaxIdxBytes));
+    Fail(file, kMagicBytes,
+         fmt::format("the header announces {}, that is {} bytes; at most {} are read", announced, size, kMaxIdxBytes));
   if (begin + size > file.max_content_bytes()) {
     if (!file.is_packed()) fail_short(file.max_content_bytes());
-    Fail(file, kMagicBytes, fmt::format("the header announces {}, that is {} bytes; the gzip file is too small to hold more than {}", announced,
-                                        size, file.max_content_bytes()));
+    Fail(file, kMagicBytes,
+         fmt::format("the header announces {}, that is {} bytes; the gzip file is too small to hold more than {}",
+                     announced, size, file.max_content_bytes()));
   }
   std::vector<uint8_t> elements(static_cast<size_t>(size));
   for (std::span<uint8_t> rest(elements); !rest.empty();) {
@@ -87,7 +96,8 @@ std::vector<uint8_t> ReadElements(UnpackingFile& file, int64_t size, std::string
   }
   std::array<uint8_t, 1> beyond{};
   if (file.Read(beyond) != 0)
-    Fail(file, begin + size, fmt::format("the file goes on; its header announces {}, so that its end was expected here", announced));
+    Fail(file, begin + size,
+         fmt::format("the file goes on; its header announces {}, so that its end was expected here", announced));
   return elements;
 }
 
@@ -101,19 +111,21 @@ IdxImages ReadIdxImages(const std::filesystem::path& path) {
   images.height = ReadDimension(file, "image height", kMaxIdxImageSide);
   images.width = ReadDimension(file, "image width", kMaxIdxImageSide);
   if (rank == 4) images.channels = ReadDimension(file, "number of channels", kMaxIdxChannels);
-  const std::string announced = fmt::format("{} images of {}x{}x{}", images.count, images.height, images.width, images.channels);
+  const std::string announced =
+      fmt::format("{} images of {}x{}x{}", images.count, images.height, images.width, images.channels);
   images.pixels = ReadElements(file, images.count * images.image_bytes(), announced);
   return images;
 }
 
-std::vector<uint8_t> ReadIdxLabels(const std::filesystem::path& path, int num_classes, const std::filesystem::path& images_path,
-                                   int64_t image_count) {
+std::vector<uint8_t> ReadIdxLabels(const std::filesystem::path& path, int num_classes,
+                                   const std::filesystem::path& images_path, int64_t image_count) {
   UnpackingFile file(path);
   ReadMagic(file, 1, 1, "1 (label count)");
   const int64_t count = ReadDimension(file, "label count", std::numeric_limits<int32_t>::max());
   if (count != image_count)
-    Fail(file, kMagicBytes, fmt::format("the file announces {} labels, {} were expected, one for each image of {}", count, image_count,
-                                        images_path.string()));
+    Fail(file, kMagicBytes,
+         fmt::format("the file announces {} labels, {} were expected, one for each image of {}", count, image_count,
+                     images_path.string()));
   std::vector<uint8_t> labels = ReadElements(file, count, fmt::format("{} labels", count));
   for (size_t i = 0; i < labels.size(); ++i) {
     if (labels[i] >= num_classes)

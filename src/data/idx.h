@@ -8,10 +8,10 @@
 namespace muster::data {
 
 // The IDX format (Y. LeCun, "The MNIST database", 1998): two zero bytes, the element type (0x08: unsigned byte), the
-// number of dimensions, each dimension as a big-endian 32-bit number, then the elements in row-major order. Files may be
-// packed with gzip. Every malformed file throws Error with one line naming the file, the (unpacked) byte offset, and what
-// was expected there. Memory is allocated only after the announced size was checked against the file's real size and
-// kMaxIdxBytes.
+// number of dimensions, each dimension as a big-endian 32-bit number, then the elements in row-major order. Files may
+// be packed with gzip. Every malformed file throws Error with one line naming the file, the (unpacked) byte offset, and
+// what was expected there. Memory is allocated only after the announced size was checked against the file's real size
+// and kMaxIdxBytes.
 inline constexpr int64_t kMaxIdxBytes = int64_t{1} << 36;
 inline constexpr int64_t kMaxIdxImageSide = 1 << 14;
 inline constexpr int64_t kMaxIdxChannels = 4;
@@ -32,7 +32,7 @@ IdxImages ReadIdxImages(const std::filesystem::path& path);
 
 // A file of one dimension: one label per image, each below "num_classes" (at most 256). "images_path" and "image_count"
 // say which images they belong to, for the error if the counts differ.
-std::vector<uint8_t> ReadIdxLabels(const std::filesystem::path& path, int num_classes, const std::filesystem::path& images_path,
-                                   int64_t image_count);
+std::vector<uint8_t> ReadIdxLabels(const std::filesystem::path& path, int num_classes,
+                                   const std::filesystem::path& images_path, int64_t image_count);
 
 }  // namespace muster::data

@@ -43,7 +43,8 @@ class IdxDataset : public Dataset {
 
 }  // namespace
 
-std::unique_ptr<Dataset> ReadIdxDataset(const std::filesystem::path& images_path, const std::filesystem::path& labels_path, int num_classes) {
+std::unique_ptr<Dataset> ReadIdxDataset(const std::filesystem::path& images_path,
+                                        const std::filesystem::path& labels_path, int num_classes) {
   IdxImages images = ReadIdxImages(images_path);
   const int limit = num_classes > 0 ? num_classes : kMaxClasses;
   std::vector<uint8_t> labels = ReadIdxLabels(labels_path, limit, images_path, images.count);

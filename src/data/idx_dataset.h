@@ -8,6 +8,7 @@
 namespace muster::data {
 
 // A pair of IDX files held in memory as bytes. Get gives the pixels as 0.0 to 255.0.
-std::unique_ptr<Dataset> ReadIdxDataset(const std::filesystem::path& images, const std::filesystem::path& labels, int num_classes);
+std::unique_ptr<Dataset> ReadIdxDataset(const std::filesystem::path& images, const std::filesystem::path& labels,
+                                        int num_classes);
 
 }  // namespace muster::data

@@ -11,12 +11,13 @@ enum class Scaling {
 };
 
 struct PipelineOptions {
-  int64_t pad_to = 0;      // images become squares of this size, with black around them; 0: they stay
+  int64_t pad_to = 0;  // images become squares of this size, with black around them; 0: they stay
   Scaling scaling = Scaling::kStandardize;
   AugmentOptions augment;  // of the training images only
 };
 
-// Stacks the decorators over raw pixels: padding, augmentation (training part), then scaling (both parts, the same numbers).
+// Stacks the decorators over raw pixels: padding, augmentation (training part), then scaling (both parts, the same
+// numbers).
 TrainTest BuildPipeline(TrainTest raw, const PipelineOptions& options);
 
 }  // namespace muster::data

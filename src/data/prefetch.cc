@@ -15,7 +15,8 @@ constexpr int64_t kPieceElements = 16384;
 
 Prefetcher::Prefetcher(const BatchSource& source, const Options& options)
     : source_(source),
-      piece_rows_(std::clamp<int64_t>(kPieceElements / std::max<int64_t>(source.dataset().image_elements(), 1), 1, source.batch_size())),
+      piece_rows_(std::clamp<int64_t>(kPieceElements / std::max<int64_t>(source.dataset().image_elements(), 1), 1,
+                                      source.batch_size())),
       pieces_per_batch_((source.batch_size() + piece_rows_ - 1) / piece_rows_),
       next_(options.first),
       claimed_(options.first * pieces_per_batch_),
@@ -97,7 +98,8 @@ void Prefetcher::Work() {
     {
       MutexLock lock(mutex_);
       const auto number = [this]() MUSTER_REQUIRES(mutex_) { return claimed_ / pieces_per_batch_; };
-      while (!stop_ && !IsPastEnd(number()) && number() >= consumed_ + static_cast<int64_t>(slots_.size())) freed_.Wait(mutex_);
+      while (!stop_ && !IsPastEnd(number()) && number() >= consumed_ + static_cast<int64_t>(slots_.size()))
+        freed_.Wait(mutex_);
       if (stop_ || IsPastEnd(number())) return;
       piece = PieceAt(claimed_++);
     }

@@ -10,15 +10,16 @@
 
 namespace muster::data {
 
-// Fills the batches of a source ahead of their use; all threads work on the same batch, each on rows of its own, so that the
-// next batch is ready soon and few are in memory. Batches arrive in order of their number and with the same content for any
-// number of threads. One consumer calls Next; the destructor lets the threads finish the rows they are at and joins them.
+// Fills the batches of a source ahead of their use; all threads work on the same batch, each on rows of its own, so
+// that the next batch is ready soon and few are in memory. Batches arrive in order of their number and with the same
+// content for any number of threads. One consumer calls Next; the destructor lets the threads finish the rows they are
+// at and joins them.
 class Prefetcher {
  public:
   struct Options {
-    int threads = 1;        // 0: Next fills the batch itself
-    int depth = 3;          // batches in memory, the consumer's included; at least 2 with threads
-    int64_t first = 0;      // number of the first batch
+    int threads = 1;    // 0: Next fills the batch itself
+    int depth = 3;      // batches in memory, the consumer's included; at least 2 with threads
+    int64_t first = 0;  // number of the first batch
   };
   // The source must outlive the prefetcher.
   Prefetcher(const BatchSource& source, const Options& options);
@@ -57,14 +58,15 @@ class Prefetcher {
   bool IsReady(int64_t number);
 
   const BatchSource& source_;
-  int64_t piece_rows_;        // rows of a piece
+  int64_t piece_rows_;  // rows of a piece
   int64_t pieces_per_batch_;
 
   // The consumer's.
   int64_t next_ = 0;
   double wait_seconds_ = 0;
 
-  // Guarded: all but the batch, whose rows belong to the threads that claimed them until ready is set, then to the consumer.
+  // Guarded: all but the batch, whose rows belong to the threads that claimed them until ready is set, then to the
+  // consumer.
   std::vector<Slot> slots_;
 
   Mutex mutex_;

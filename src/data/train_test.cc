@@ -15,7 +15,8 @@ TrainTest ReadTrainTest(const DatasetFiles& files) {
   TrainTest result;
   result.train = ReadIdxDataset(files.train_images, files.train_labels, files.num_classes);
   if (result.train->num_classes() < 2)
-    throw InvalidArgument(fmt::format("{}: all {} labels are 0; at least two classes were expected", files.train_labels.string(), result.train->size()));
+    throw InvalidArgument(fmt::format("{}: all {} labels are 0; at least two classes were expected",
+                                      files.train_labels.string(), result.train->size()));
   result.test = ReadIdxDataset(files.test_images, files.test_labels, result.train->num_classes());
   if (result.test->image_shape() != result.train->image_shape())
     throw InvalidArgument(fmt::format("{}: images of shape {}, {} was expected as in {}", files.test_images.string(),

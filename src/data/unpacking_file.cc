@@ -48,7 +48,8 @@ class Inflater {
 UnpackingFile::UnpackingFile(std::filesystem::path path, Packing packing) : path_(std::move(path)) {
   std::error_code error;
   const auto status = std::filesystem::status(path_, error);
-  if (status.type() == std::filesystem::file_type::not_found) throw NotFound(fmt::format("{}: no such file", path_.string()));
+  if (status.type() == std::filesystem::file_type::not_found)
+    throw NotFound(fmt::format("{}: no such file", path_.string()));
   if (status.type() == std::filesystem::file_type::directory)
     throw InvalidArgument(fmt::format("{}: is a folder; a file was expected", path_.string()));
   if (status.type() != std::filesystem::file_type::regular)
@@ -73,7 +74,7 @@ int64_t UnpackingFile::max_content_bytes() const {
   constexpr int64_t kLargestRatio = 1032;  // zlib's technical notes: 258 bytes from two bits
   if (!is_packed()) return file_size_;
   return file_size_ > std::numeric_limits<int64_t>::max() / kLargestRatio ? std::numeric_limits<int64_t>::max()
-                                                                         : file_size_ * kLargestRatio;
+                                                                          : file_size_ * kLargestRatio;
 }
 
 size_t UnpackingFile::ReadRaw(std::span<uint8_t> out) {
@@ -95,8 +96,9 @@ size_t UnpackingFile::Unpack(std::span<uint8_t> out) {
     if (stream.avail_in == 0) inflater_->SetInput(ReadRaw(inflater_->packed()));
     if (stream.avail_in == 0) {
       if (inflater_->between_members) break;
-      throw DataLoss(fmt::format("{}: the {} stream breaks off at byte {} of the file (byte {} unpacked); the end of the stream was expected",
-                                 path_.string(), inflater_->format(), inflater_->consumed(), offset_ + static_cast<int64_t>(filled)));
+      throw DataLoss(fmt::format(
+          "{}: the {} stream breaks off at byte {} of the file (byte {} unpacked); the end of the stream was expected",
+          path_.string(), inflater_->format(), inflater_->consumed(), offset_ + static_cast<int64_t>(filled)));
     }
     const size_t room = std::min<size_t>(out.size() - filled, std::numeric_limits<uInt>::max());
     stream.next_out = out.data() + filled;
@@ -108,8 +110,9 @@ size_t UnpackingFile::Unpack(std::span<uint8_t> out) {
       inflater_->between_members = true;
       inflateReset(&stream);
     } else if (result != Z_OK && result != Z_BUF_ERROR) {
-      throw DataLoss(fmt::format("{}: the {} stream is corrupt at byte {} of the file (byte {} unpacked): {}", path_.string(),
-                                 inflater_->format(), inflater_->consumed(), offset_ + static_cast<int64_t>(filled),
+      throw DataLoss(fmt::format("{}: the {} stream is corrupt at byte {} of the file (byte {} unpacked): {}",
+                                 path_.string(), inflater_->format(), inflater_->consumed(),
+                                 offset_ + static_cast<int64_t>(filled),
                                  stream.msg != nullptr ? stream.msg : "it needs a dictionary"));
     }
   }

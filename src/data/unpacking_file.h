@@ -14,8 +14,8 @@ class Inflater;
 // How a file is packed. kByMagic: gzip if its first two bytes say so, whatever its name; otherwise not at all.
 enum class Packing { kByMagic, kNone, kGzip, kZlib };
 
-// A file read once from its beginning and unpacked on the way if it is packed (gzip: RFC 1952, zlib: RFC 1950). Gzip files of
-// several members read as one. For one thread. Every failure throws Error naming the file and the byte offset.
+// A file read once from its beginning and unpacked on the way if it is packed (gzip: RFC 1952, zlib: RFC 1950). Gzip
+// files of several members read as one. For one thread. Every failure throws Error naming the file and the byte offset.
 class UnpackingFile {
  public:
   explicit UnpackingFile(std::filesystem::path path, Packing packing = Packing::kByMagic);

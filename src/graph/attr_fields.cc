@@ -24,7 +24,9 @@ AttrField Flag(const char* name, bool value) { return {name, value, !value}; }
 AttrField ActivationField(Activation value) {
   return {"activation", ActivationName(value), value == Activation::kNone};
 }
-AttrField FormatField(DataFormat value) { return {"data_format", std::string(DataFormatName(value)), value == DataFormat::kNHWC}; }
+AttrField FormatField(DataFormat value) {
+  return {"data_format", std::string(DataFormatName(value)), value == DataFormat::kNHWC};
+}
 
 // One overload per attribute struct.
 struct ToFields {
@@ -76,7 +78,10 @@ struct ToFields {
   }
   Fields operator()(const BiasAddAttrs& a) const { return {FormatField(a.data_format)}; }
   Fields operator()(const LRNAttrs& a) const {
-    return {{"depth_radius", int64_t{a.depth_radius}}, {"bias", a.bias}, {"alpha", a.alpha}, {"beta", a.beta},
+    return {{"depth_radius", int64_t{a.depth_radius}},
+            {"bias", a.bias},
+            {"alpha", a.alpha},
+            {"beta", a.beta},
             FormatField(a.data_format)};
   }
   Fields operator()(const TopKAttrs& a) const { return {{"k", int64_t{a.k}}}; }
@@ -85,7 +90,10 @@ struct ToFields {
   }
   Fields operator()(const RandomAttrs& a) const {
     const bool no_range = a.minval == 0 && a.maxval == 0;
-    return {{"dtype", a.dtype}, {"shape", a.shape}, {"seed", a.seed}, {"minval", a.minval, no_range},
+    return {{"dtype", a.dtype},
+            {"shape", a.shape},
+            {"seed", a.seed},
+            {"minval", a.minval, no_range},
             {"maxval", a.maxval, no_range}};
   }
   Fields operator()(const ApplyAttrs& a) const { return {Flag("use_nesterov", a.use_nesterov)}; }

@@ -12,7 +12,8 @@ namespace muster {
 
 // One attribute of a node in a form that printing and hashing need not know the struct of.
 struct AttrField {
-  using Value = std::variant<bool, int64_t, double, std::string, DType, Shape, std::vector<int64_t>, Tensor, TensorDesc>;
+  using Value =
+      std::variant<bool, int64_t, double, std::string, DType, Shape, std::vector<int64_t>, Tensor, TensorDesc>;
   const char* name;
   Value value;
   // It has the value that an operation without it has: not worth printing.

@@ -51,7 +51,9 @@ class DotWriter {
   std::string Write() {
     NameScope root;
     for (NodeId id = 0; id < graph_.num_nodes(); ++id) Insert(&root, graph_.node(id));
-    text_ = "digraph muster {\n  node [shape=box style=filled fontname=Helvetica];\n  edge [fontname=Helvetica fontsize=9];\n";
+    text_ =
+        "digraph muster {\n  node [shape=box style=filled fontname=Helvetica];\n  edge [fontname=Helvetica "
+        "fontsize=9];\n";
     WriteScope(root, 1);
     for (NodeId id = 0; id < graph_.num_nodes(); ++id) WriteEdges(graph_.node(id));
     fmt::format_to(out(), "}}\n");
@@ -81,7 +83,7 @@ class DotWriter {
 
   // Colours in order of the devices' first appearance; white where none was asked for.
   const char* ColorOf(const Node& node) {
-    static constexpr std::array<const char*, 8> kColors = {"lightblue", "lightsalmon", "palegreen",     "plum",
+    static constexpr std::array<const char*, 8> kColors = {"lightblue", "lightsalmon", "palegreen",      "plum",
                                                            "khaki",     "lightcyan",   "lightgoldenrod", "thistle"};
     if (node.device.is_empty()) return "white";
     const auto [found, added] = colors_.emplace(node.device.ToString(), colors_.size());

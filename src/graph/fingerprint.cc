@@ -29,7 +29,9 @@ struct AddValue {
   void operator()(const std::string& value) const { hash->Add(value); }
   void operator()(DType value) const { AddDType(hash, value); }
   void operator()(const Shape& value) const { AddShape(hash, value); }
-  void operator()(const std::vector<int64_t>& value) const { hash->AddBytes(value.data(), value.size() * sizeof(int64_t)); }
+  void operator()(const std::vector<int64_t>& value) const {
+    hash->AddBytes(value.data(), value.size() * sizeof(int64_t));
+  }
   void operator()(const Tensor& value) const {
     AddDesc(hash, value.desc());
     hash->AddBytes(value.raw(), value.byte_size());
@@ -37,8 +39,8 @@ struct AddValue {
   void operator()(const TensorDesc& value) const { AddDesc(hash, value); }
 };
 
-// Operations, attributes and types go in by name, not by number, so that a new kind in the middle of a list leaves stored
-// fingerprints valid.
+// Operations, attributes and types go in by name, not by number, so that a new kind in the middle of a list leaves
+// stored fingerprints valid.
 void AddNode(StableHash* hash, const Node& node) {
   hash->Add(OpName(node.kind));
   hash->Add(node.name);

@@ -65,8 +65,7 @@ int64_t MultiplyAdds(const Graph& graph, const Node& node) {
 int64_t MultiplyAdds(const Node& node, const std::vector<Shape>& inputs) {
   switch (node.kind) {
     case OpKind::kMatMul:
-    case OpKind::k_FusedMatMul:
-      return MatMulMultiplyAdds(node, inputs[0]);
+    case OpKind::k_FusedMatMul: return MatMulMultiplyAdds(node, inputs[0]);
     case OpKind::k_MatMulApplyGradientDescent:  // (var, alpha, x, dy)
       return inputs[2][0] * OutputElements(node);
     case OpKind::kConv2D:
@@ -75,14 +74,12 @@ int64_t MultiplyAdds(const Node& node, const std::vector<Shape>& inputs) {
       return ConvMultiplyAdds(node.outputs[0].shape, inputs[1], node.attr<ConvAttrs>().data_format);
     case OpKind::kConv2DBackpropInput:  // (filter, dy)
     case OpKind::kDepthwiseConv2dNativeBackpropInput:
-      return ConvMultiplyAdds(inputs[1], inputs[0],
-                              node.attr<ConvAttrs>().data_format);
+      return ConvMultiplyAdds(inputs[1], inputs[0], node.attr<ConvAttrs>().data_format);
     case OpKind::kConv2DBackpropFilter:  // (x, dy)
     case OpKind::k_FusedConv2DBackpropFilter:
     case OpKind::kDepthwiseConv2dNativeBackpropFilter:
       return ConvMultiplyAdds(inputs[1], node.outputs[0].shape, node.attr<ConvAttrs>().data_format);
-    default:
-      return 0;
+    default: return 0;
   }
 }
 
@@ -101,22 +98,16 @@ int64_t FloatOps(const Graph& graph, const Node& node) {
     case OpKind::kRsqrt:
     case OpKind::kReciprocal:
     case OpKind::kLog:
-    case OpKind::kBiasAdd:
-      return OutputElements(node);
-    case OpKind::kAddN:
-      return OutputElements(node) * static_cast<int64_t>(node.inputs.size() - 1);
+    case OpKind::kBiasAdd: return OutputElements(node);
+    case OpKind::kAddN: return OutputElements(node) * static_cast<int64_t>(node.inputs.size() - 1);
     case OpKind::kMaxPool:
-    case OpKind::kAvgPool:
-      return OutputElements(node) * WindowSize(node);
+    case OpKind::kAvgPool: return OutputElements(node) * WindowSize(node);
     case OpKind::kMaxPoolGrad:
-    case OpKind::kAvgPoolGrad:
-      return graph.shape(node.inputs.back()).num_elements() * WindowSize(node);
+    case OpKind::kAvgPoolGrad: return graph.shape(node.inputs.back()).num_elements() * WindowSize(node);
     case OpKind::kSum:
     case OpKind::kMean:
-    case OpKind::kBiasAddGrad:
-      return graph.shape(node.inputs[0]).num_elements();
-    default:
-      return 2 * MultiplyAdds(graph, node);
+    case OpKind::kBiasAddGrad: return graph.shape(node.inputs[0]).num_elements();
+    default: return 2 * MultiplyAdds(graph, node);
   }
 }
 

@@ -31,7 +31,8 @@ class Between {
     for (const Output& x : xs) reachable_.insert(x.node);
     for (NodeId id : AncestorsOf(graph, y)) {
       const std::vector<Output>& inputs = graph.node(id).inputs;
-      if (std::any_of(inputs.begin(), inputs.end(), [&](Output input) { return Has(input.node); })) reachable_.insert(id);
+      if (std::any_of(inputs.begin(), inputs.end(), [&](Output input) { return Has(input.node); }))
+        reachable_.insert(id);
       if (Has(id)) nodes_.push_back(id);
     }
   }
@@ -55,7 +56,8 @@ class Accumulator {
     auto it = parts_.find(of);
     if (it == parts_.end()) return {};
     std::vector<Output>& parts = it->second;
-    if (parts.size() > 1) parts = {ops::AddN(scope_.WithDevice(scope_.graph()->node(of.node).device.ToString()), parts)};
+    if (parts.size() > 1)
+      parts = {ops::AddN(scope_.WithDevice(scope_.graph()->node(of.node).device.ToString()), parts)};
     return parts[0];
   }
 
@@ -67,7 +69,8 @@ class Accumulator {
 std::vector<Output> Differentiate(const Scope& scope, const Node& node, const std::vector<Output>& dy) {
   const OpDef& def = GetOpDef(node.kind);
   if (def.gradient == nullptr)
-    throw Unimplemented(fmt::format("{} {} has no gradient, but a variable's gradient passes through it", OpName(node.kind), node.name));
+    throw Unimplemented(fmt::format("{} {} has no gradient, but a variable's gradient passes through it",
+                                    OpName(node.kind), node.name));
   const size_t slash = node.name.rfind('/');
   const std::string leaf = slash == std::string::npos ? node.name : node.name.substr(slash + 1);
   Scope inner = scope.WithName(leaf + "_grad").WithDevice(node.device.ToString());
@@ -92,7 +95,8 @@ std::vector<Output> Gradients(const Scope& outer, Output y, const std::vector<Ou
   for (auto it = between.nodes().rbegin(); it != between.nodes().rend(); ++it) {
     const NodeId id = *it;
     const Node& node = graph.node(id);  // stays where it is while the graph grows
-    const bool leads_on = std::any_of(node.inputs.begin(), node.inputs.end(), [&](Output input) { return between.Has(input.node); });
+    const bool leads_on =
+        std::any_of(node.inputs.begin(), node.inputs.end(), [&](Output input) { return between.Has(input.node); });
     if (!leads_on || !AnyFloating(node)) continue;
     std::vector<Output> dy;
     for (int i = 0; i < static_cast<int>(node.outputs.size()); ++i) dy.push_back(total.Total({id, i}));

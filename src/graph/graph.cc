@@ -25,14 +25,17 @@ bool Exists(const Graph& graph, Output output) {
 void CheckInputs(const Graph& graph, const Node& node, const OpDef& def) {
   const int count = static_cast<int>(node.inputs.size());
   if (count < def.min_inputs || (def.max_inputs >= 0 && count > def.max_inputs))
-    throw InvalidArgument(fmt::format("{} {}: takes {} inputs, got {}", OpName(node.kind), node.name, def.min_inputs, count));
+    throw InvalidArgument(
+        fmt::format("{} {}: takes {} inputs, got {}", OpName(node.kind), node.name, def.min_inputs, count));
   for (const Output& input : node.inputs)
     if (!Exists(graph, input))
-      throw InvalidArgument(fmt::format("{} {}: an input is not an output of this graph", OpName(node.kind), node.name));
+      throw InvalidArgument(
+          fmt::format("{} {}: an input is not an output of this graph", OpName(node.kind), node.name));
   for (int i = 0; i < def.num_refs; ++i) {
     const Node& ref = graph.node(node.inputs[static_cast<size_t>(i)].node);
     if (ref.kind != OpKind::kVariable)
-      throw InvalidArgument(fmt::format("{} {}: input {} must be a variable, not {}", OpName(node.kind), node.name, i, ref.name));
+      throw InvalidArgument(
+          fmt::format("{} {}: input {} must be a variable, not {}", OpName(node.kind), node.name, i, ref.name));
   }
 }
 
@@ -59,7 +62,8 @@ NodeId Graph::Add(Node node) {
 
 void Graph::CheckExists(Output output) const {
   if (!Exists(*this, output))
-    throw InvalidArgument(fmt::format("output {} of node {} does not exist: the graph has {} nodes", output.index, output.node, num_nodes()));
+    throw InvalidArgument(fmt::format("output {} of node {} does not exist: the graph has {} nodes", output.index,
+                                      output.node, num_nodes()));
 }
 
 NodeId Graph::Find(const std::string& name) const {

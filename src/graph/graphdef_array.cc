@@ -100,14 +100,20 @@ void WriteExpandDims(GraphDefWriter& w) {
 
 bool WriteArrayOp(GraphDefWriter& w) {
   switch (w.node().kind) {
-    case OpKind::kReshape: WriteWithConst(w, "Reshape", "shape", Dims(w.attr<ShapeAttrs>().shape), "Tshape"); return true;
-    case OpKind::kBroadcastTo: WriteWithConst(w, "BroadcastTo", "shape", Dims(w.attr<ShapeAttrs>().shape), "Tidx"); return true;
+    case OpKind::kReshape:
+      WriteWithConst(w, "Reshape", "shape", Dims(w.attr<ShapeAttrs>().shape), "Tshape");
+      return true;
+    case OpKind::kBroadcastTo:
+      WriteWithConst(w, "BroadcastTo", "shape", Dims(w.attr<ShapeAttrs>().shape), "Tidx");
+      return true;
     case OpKind::kTranspose: {
       const auto& perm = w.attr<TransposeAttrs>().perm;
       WriteWithConst(w, "Transpose", "perm", {perm.begin(), perm.end()}, "Tperm");
       return true;
     }
-    case OpKind::kTile: WriteWithConst(w, "Tile", "multiples", w.attr<TileAttrs>().multiples, "Tmultiples"); return true;
+    case OpKind::kTile:
+      WriteWithConst(w, "Tile", "multiples", w.attr<TileAttrs>().multiples, "Tmultiples");
+      return true;
     case OpKind::kExpandDims: WriteExpandDims(w); return true;
     case OpKind::kSqueeze: WriteSqueeze(w); return true;
     case OpKind::kConcat: WriteConcat(w); return true;

@@ -1,5 +1,5 @@
-// GraphDef form of operations that only Muster's compiler makes. TensorFlow has fused operations of its own, but others: these
-// are for looking at, so that each attribute is written under its name.
+// GraphDef form of operations that only Muster's compiler makes. TensorFlow has fused operations of its own, but
+// others: these are for looking at, so that each attribute is written under its name.
 #include "graph/attr_fields.h"
 #include "graph/graphdef_writer.h"
 

@@ -75,7 +75,8 @@ void WriteBatchNorm(GraphDefWriter& w, bool is_gradient) {
   const auto& a = w.attr<BatchNormAttrs>();
   const DType type = w.input_type(is_gradient ? 1 : 0), statistics = w.input_type(is_gradient ? 2 : 1);
   const bool second = type != DType::kFloat32;
-  w.Op(is_gradient ? (second ? "FusedBatchNormGradV2" : "FusedBatchNormGrad") : (second ? "FusedBatchNormV2" : "FusedBatchNorm"));
+  w.Op(is_gradient ? (second ? "FusedBatchNormGradV2" : "FusedBatchNormGrad")
+                   : (second ? "FusedBatchNormV2" : "FusedBatchNorm"));
   w.AllInputs();
   w.Type("T", type);
   if (second) w.Type("U", statistics);

@@ -121,8 +121,10 @@ class SaverNodes {
     std::vector<std::string> assigned;
     for (const auto& [variable, name] : saved_) {
       const int index = index_.at(name);
-      const std::string assign_name = scope_ + (assigned.empty() ? "/Assign" : fmt::format("/Assign_{}", assigned.size()));
-      graphdef::NodeDef* assign = Add(assign_name, "Assign", {NameOf(variable), index == 0 ? restore : fmt::format("{}:{}", restore, index)});
+      const std::string assign_name =
+          scope_ + (assigned.empty() ? "/Assign" : fmt::format("/Assign_{}", assigned.size()));
+      graphdef::NodeDef* assign =
+          Add(assign_name, "Assign", {NameOf(variable), index == 0 ? restore : fmt::format("{}:{}", restore, index)});
       (*assign->mutable_attr())["T"].set_type(TypeOf(graph_, variable));
       (*assign->mutable_attr())["use_locking"].set_b(true);
       (*assign->mutable_attr())["validate_shape"].set_b(true);

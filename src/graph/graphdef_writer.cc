@@ -101,7 +101,9 @@ void GraphDefWriter::ConstInput(std::string_view suffix, const std::vector<int64
   AddConst(suffix, IndexTensor(Shape{static_cast<int64_t>(values.size())}, values));
 }
 
-void GraphDefWriter::ScalarInput(std::string_view suffix, int64_t value) { AddConst(suffix, IndexTensor(Shape{}, {value})); }
+void GraphDefWriter::ScalarInput(std::string_view suffix, int64_t value) {
+  AddConst(suffix, IndexTensor(Shape{}, {value}));
+}
 
 void GraphDefWriter::ScalarInput(std::string_view suffix, double value, DType dtype) {
   AddConst(suffix, ScalarOf(value, dtype));
@@ -116,7 +118,9 @@ void GraphDefWriter::MatrixInput(std::string_view suffix, const std::vector<std:
 void GraphDefWriter::Type(const char* name, DType dtype) { (*out_.mutable_attr())[name].set_type(ToProto(dtype)); }
 void GraphDefWriter::IndexType(const char* name) { Type(name, DType::kInt32); }
 void GraphDefWriter::Int(const char* name, int64_t value) { (*out_.mutable_attr())[name].set_i(value); }
-void GraphDefWriter::Float(const char* name, double value) { (*out_.mutable_attr())[name].set_f(static_cast<float>(value)); }
+void GraphDefWriter::Float(const char* name, double value) {
+  (*out_.mutable_attr())[name].set_f(static_cast<float>(value));
+}
 void GraphDefWriter::Bool(const char* name, bool value) { (*out_.mutable_attr())[name].set_b(value); }
 
 void GraphDefWriter::String(const char* name, std::string_view value) {

@@ -46,8 +46,8 @@ class GraphDefWriter {
   void ShapeAttr(const char* name, const Shape& shape);
   void TensorAttr(const char* name, const Tensor& tensor);
 
-  // Adds what every node has (control inputs, device, colocation, output shapes) and appends the node. "num_outputs" is how
-  // many outputs TensorFlow's operation has, if that is more than here.
+  // Adds what every node has (control inputs, device, colocation, output shapes) and appends the node. "num_outputs" is
+  // how many outputs TensorFlow's operation has, if that is more than here.
   void Finish(size_t num_outputs = 0);
 
  private:

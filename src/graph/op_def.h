@@ -45,7 +45,7 @@ using GradientRule = std::vector<Output> (*)(const GradientContext&);
 // One row of the operation table.
 struct OpDef {
   OpKind kind;
-  int min_inputs, max_inputs;       // max_inputs -1: any number
+  int min_inputs, max_inputs;  // max_inputs -1: any number
   ShapeRule shape_rule;
   GradientRule gradient = nullptr;  // nullptr: not differentiable; Gradients() says so if a path needs it
   int num_refs = 0;                 // the first inputs that are variables updated in place; output 0 is input 0

@@ -10,8 +10,8 @@ struct OpTable {
   std::array<const OpDef*, kNumOpKinds> rows{};
 
   OpTable() {
-    for (auto family : {StateOps(), ElementwiseOps(), ActivationOps(), ArrayOps(), ReductionOps(), MatMulOps(), ConvOps(),
-                        PoolOps(), NormOps(), LossOps(), RandomOps(), ApplyOps(), CompilerOps()})
+    for (auto family : {StateOps(), ElementwiseOps(), ActivationOps(), ArrayOps(), ReductionOps(), MatMulOps(),
+                        ConvOps(), PoolOps(), NormOps(), LossOps(), RandomOps(), ApplyOps(), CompilerOps()})
       for (const OpDef& row : family) {
         MUSTER_CHECK(rows[static_cast<size_t>(row.kind)] == nullptr);
         rows[static_cast<size_t>(row.kind)] = &row;

@@ -11,12 +11,15 @@ namespace muster {
 namespace {
 
 void CheckTasks(int num_tasks) {
-  if (num_tasks < 1) throw InvalidArgument(fmt::format("variables need at least one task to be spread over, not {}", num_tasks));
+  if (num_tasks < 1)
+    throw InvalidArgument(fmt::format("variables need at least one task to be spread over, not {}", num_tasks));
 }
 
 int PsTasks(const ReplicaDeviceSetterOptions& options, const DeviceName& ps) {
   if (options.cluster.empty()) return options.ps_tasks;
-  if (!ps.job) throw InvalidArgument(fmt::format("ps_device \"{}\" names no job of the cluster; /job:ps would", options.ps_device));
+  if (!ps.job)
+    throw InvalidArgument(
+        fmt::format("ps_device \"{}\" names no job of the cluster; /job:ps would", options.ps_device));
   const auto found = options.cluster.find(*ps.job);
   return found == options.cluster.end() ? 0 : found->second;
 }
@@ -34,13 +37,16 @@ PsStrategy RoundRobin(int num_tasks) {
 
 double ByteSizeLoad(const Node& node) {
   const auto* variable = std::get_if<VariableAttrs>(&node.attrs);
-  if (variable == nullptr) throw InvalidArgument(fmt::format("{} ({}) is no variable: its load in bytes is not known", node.name, OpName(node.kind)));
+  if (variable == nullptr)
+    throw InvalidArgument(
+        fmt::format("{} ({}) is no variable: its load in bytes is not known", node.name, OpName(node.kind)));
   return static_cast<double>(TensorDesc{variable->dtype, variable->shape, {}}.byte_size());
 }
 
 PsStrategy GreedyLoadBalancing(int num_tasks, LoadFunction load) {
   CheckTasks(num_tasks);
-  return [load = std::move(load), loads = std::make_shared<std::vector<double>>(static_cast<size_t>(num_tasks), 0.0)](const Node& node) {
+  return [load = std::move(load),
+          loads = std::make_shared<std::vector<double>>(static_cast<size_t>(num_tasks), 0.0)](const Node& node) {
     const auto least = std::min_element(loads->begin(), loads->end());
     *least += load(node);
     return static_cast<int>(least - loads->begin());

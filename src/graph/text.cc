@@ -112,10 +112,11 @@ std::string GraphToText(const Graph& graph) {
     all += elements;
     if (variable.trainable) trainable += elements;
   }
-  std::string text = fmt::format("# {} nodes, {} variables with {} values ({} trainable), seed {}, fingerprint {:016x}\n",
-                                 graph.num_nodes(), graph.variables().size(), all, trainable, graph.seed(),
-                                 GraphFingerprint(graph));
-  for (NodeId id = 0; id < graph.num_nodes(); ++id) fmt::format_to(std::back_inserter(text), "{}\n", NodeToText(graph, id));
+  std::string text =
+      fmt::format("# {} nodes, {} variables with {} values ({} trainable), seed {}, fingerprint {:016x}\n",
+                  graph.num_nodes(), graph.variables().size(), all, trainable, graph.seed(), GraphFingerprint(graph));
+  for (NodeId id = 0; id < graph.num_nodes(); ++id)
+    fmt::format_to(std::back_inserter(text), "{}\n", NodeToText(graph, id));
   return text;
 }
 

@@ -39,7 +39,8 @@ void AccessHistory::EnterRead(const Access& access, uintptr_t begin, uintptr_t e
       it = segments_.emplace_hint(it, begin, Segment{gap_end, false, {}, {}});
     }
     std::vector<Access>& reads = it->second.reads;
-    const auto same = std::find_if(reads.begin(), reads.end(), [&](const Access& read) { return read.lane == access.lane; });
+    const auto same =
+        std::find_if(reads.begin(), reads.end(), [&](const Access& read) { return read.lane == access.lane; });
     if (same == reads.end()) reads.push_back(access);
     else *same = access;
     begin = it->second.end;

@@ -7,8 +7,8 @@
 
 namespace muster {
 
-// Who last wrote, and who has read since, each byte of an address space: what a new access could conflict with. Accesses belong
-// to lanes (streams); those of one lane have increasing times. Not thread-safe.
+// Who last wrote, and who has read since, each byte of an address space: what a new access could conflict with.
+// Accesses belong to lanes (streams); those of one lane have increasing times. Not thread-safe.
 class AccessHistory {
  public:
   struct Access {
@@ -17,8 +17,8 @@ class AccessHistory {
     uint32_t what = 0;  // the caller's
   };
 
-  // Calls visit(const Access&, bool was_write) for what an access to [begin, end) conflicts with: the last write, and for a write
-  // also the reads since, the last of each lane. The same one may be visited several times.
+  // Calls visit(const Access&, bool was_write) for what an access to [begin, end) conflicts with: the last write, and
+  // for a write also the reads since, the last of each lane. The same one may be visited several times.
   template <typename F>
   void VisitConflicts(uintptr_t begin, uintptr_t end, bool is_write, F visit) const;
 

@@ -6,8 +6,8 @@
 namespace muster::arena {
 namespace {
 
-// The blocks placed so far in the order of their offsets, as separate arrays, so that the scan over lifetimes, where all
-// the time goes, is a plain loop over integers.
+// The blocks placed so far in the order of their offsets, as separate arrays, so that the scan over lifetimes, where
+// all the time goes, is a plain loop over integers.
 class Placed {
  public:
   explicit Placed(size_t capacity) {
@@ -18,8 +18,8 @@ class Placed {
     live_.resize(capacity);
   }
 
-  // The offset of the smallest gap of at least block.bytes between those placed that live at the same time (the lowest of
-  // equal ones), or the end of the topmost.
+  // The offset of the smallest gap of at least block.bytes between those placed that live at the same time (the lowest
+  // of equal ones), or the end of the topmost.
   int64_t BestFit(const Block& block) {
     const size_t count = CollectLive(block);
     int64_t covered = 0, best_offset = -1, best_gap = 0;

@@ -9,14 +9,14 @@
 namespace muster {
 
 // A value that needs memory for part of a schedule. Two values whose [first, last] have a step in common never share
-// bytes: a step's inputs (whose last use it may be) and outputs (which it defines) are kept apart unless they are in one
-// group.
+// bytes: a step's inputs (whose last use it may be) and outputs (which it defines) are kept apart unless they are in
+// one group.
 struct ArenaValue {
   static constexpr int kNoGroup = -1;
 
   int64_t bytes = 0;
-  int first = 0;         // step that defines it
-  int last = 0;          // step that uses it last, itself included; at least "first"
+  int first = 0;  // step that defines it
+  int last = 0;   // step that uses it last, itself included; at least "first"
   // Values of one group share their storage (in place, alias): it is as large as the largest and lives from the first
   // definition to the last use. Any number of at least 0.
   int group = kNoGroup;
@@ -26,12 +26,12 @@ struct ArenaValue {
 
 // Where each value lies in one block of memory.
 struct ArenaPlan {
-  std::vector<int64_t> offsets;   // by value, multiples of the alignment; 0 for values of no bytes
+  std::vector<int64_t> offsets;  // by value, multiples of the alignment; 0 for values of no bytes
   int64_t arena_bytes = 0;
-  // The largest sum of sizes (rounded to the alignment, groups counted once) that are live in one step: no plan can need
-  // less.
+  // The largest sum of sizes (rounded to the alignment, groups counted once) that are live in one step: no plan can
+  // need less.
   int64_t lower_bound = 0;
-  const char* order = "";         // the order of placement that gave this plan, for dumps
+  const char* order = "";  // the order of placement that gave this plan, for dumps
 
   // arena_bytes / lower_bound; 1 for an empty arena.
   double ratio() const;

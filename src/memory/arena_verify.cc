@@ -7,7 +7,9 @@
 namespace muster {
 namespace {
 
-bool SameGroup(const ArenaValue& a, const ArenaValue& b) { return a.group != ArenaValue::kNoGroup && a.group == b.group; }
+bool SameGroup(const ArenaValue& a, const ArenaValue& b) {
+  return a.group != ArenaValue::kNoGroup && a.group == b.group;
+}
 
 // The lifetime that a value's storage has: its group's.
 ArenaValue WithGroupLifetime(std::span<const ArenaValue> values, size_t index) {
@@ -26,7 +28,8 @@ std::string Describe(const ArenaValue& value, size_t index, int64_t offset) {
                      offset + value.bytes);
 }
 
-std::string VerifyPair(const ArenaValue& a, int64_t offset_a, size_t i, const ArenaValue& b, int64_t offset_b, size_t j) {
+std::string VerifyPair(const ArenaValue& a, int64_t offset_a, size_t i, const ArenaValue& b, int64_t offset_b,
+                       size_t j) {
   if (a.bytes == 0 || b.bytes == 0) return "";
   if (SameGroup(a, b)) {
     if (offset_a == offset_b) return "";
@@ -49,7 +52,8 @@ std::string VerifyArena(std::span<const ArenaValue> values, const ArenaPlan& pla
   for (size_t i = 0; i < values.size(); ++i) {
     const int64_t offset = plan.offsets[i];
     if (offset % alignment != 0) return Describe(lives[i], i, offset) + " is not aligned";
-    if (offset < 0 || offset + lives[i].bytes > plan.arena_bytes) return Describe(lives[i], i, offset) + " is outside the arena";
+    if (offset < 0 || offset + lives[i].bytes > plan.arena_bytes)
+      return Describe(lives[i], i, offset) + " is outside the arena";
     for (size_t j = 0; j < i; ++j) {
       std::string fault = VerifyPair(lives[j], plan.offsets[j], j, lives[i], offset, i);
       if (!fault.empty()) return fault;

@@ -23,8 +23,9 @@ BfcAllocator::BfcAllocator(std::unique_ptr<SubAllocator> source, BfcOptions opti
       options_(std::move(options)),
       next_region_size_(options_.allow_growth ? std::min(kFirstRegion, options_.memory_limit) : options_.memory_limit) {
   if (options_.memory_limit < bfc::kUnit)
-    throw InvalidArgument(fmt::format("allocator {}: a memory limit of {} bytes is below the smallest possible, {} bytes",
-                                      options_.name, options_.memory_limit, bfc::kUnit));
+    throw InvalidArgument(
+        fmt::format("allocator {}: a memory limit of {} bytes is below the smallest possible, {} bytes", options_.name,
+                    options_.memory_limit, bfc::kUnit));
   MutexLock lock(mutex_);
   stats_.bytes_limit = static_cast<int64_t>(options_.memory_limit);
 }
@@ -54,7 +55,8 @@ void* BfcAllocator::AllocateLocked(size_t bytes) {
   const size_t rounded = bfc::RoundedBytes(bytes);
   if (void* data = TakeBestFit(rounded, bytes)) return data;
   if (Extend(rounded)) return TakeBestFit(rounded, bytes);
-  if (options_.release_free_regions && ReleaseFreeRegions(rounded) && Extend(rounded)) return TakeBestFit(rounded, bytes);
+  if (options_.release_free_regions && ReleaseFreeRegions(rounded) && Extend(rounded))
+    return TakeBestFit(rounded, bytes);
   return nullptr;
 }
 
@@ -166,7 +168,8 @@ BfcStats BfcAllocator::DetailedStatsLocked() const {
   stats.largest_free = static_cast<int64_t>(bins_.LargestFree());
   stats.regions = static_cast<int64_t>(regions_.list().size());
   if (stats.free_bytes > 0)
-    stats.fragmentation = static_cast<double>(stats.free_bytes - stats.largest_free) / static_cast<double>(stats.free_bytes);
+    stats.fragmentation =
+        static_cast<double>(stats.free_bytes - stats.largest_free) / static_cast<double>(stats.free_bytes);
   return stats;
 }
 
@@ -192,10 +195,9 @@ int64_t BfcAllocator::AllocationId(const void* data) const {
 
 OutOfMemory BfcAllocator::OutOfMemoryError(size_t bytes) const {
   const BfcStats stats = DetailedStatsLocked();
-  std::string message =
-      fmt::format("{} is out of memory: asked for {} ({} bytes) with {} in use of a limit of {}", options_.name,
-                  HumanBytes(static_cast<int64_t>(bytes)), bytes, HumanBytes(stats_.bytes_in_use),
-                  HumanBytes(stats_.bytes_limit));
+  std::string message = fmt::format("{} is out of memory: asked for {} ({} bytes) with {} in use of a limit of {}",
+                                    options_.name, HumanBytes(static_cast<int64_t>(bytes)), bytes,
+                                    HumanBytes(stats_.bytes_in_use), HumanBytes(stats_.bytes_limit));
   // Enough is free, but not in one piece.
   if (stats.free_bytes >= static_cast<int64_t>(bytes))
     message += fmt::format("; {} are free, the largest piece is {}", HumanBytes(stats.free_bytes),

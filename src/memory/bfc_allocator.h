@@ -20,14 +20,15 @@ struct BfcOptions {
   std::string name = "bfc";
   // The most bytes that are taken from the sub-allocator in all; at least 256.
   size_t memory_limit = 0;
-  // Take regions as needed, each at least twice as large as the one before, from min(2 MiB, limit) on; otherwise the whole
-  // limit is one region, taken by the first allocation.
+  // Take regions as needed, each at least twice as large as the one before, from min(2 MiB, limit) on; otherwise the
+  // whole limit is one region, taken by the first allocation.
   bool allow_growth = true;
-  // With growth: one region that grows in place, by as much, where the sub-allocator can do that. Then whatever fits one region of the
-  // whole limit fits here too; between several regions, ends that are too small for a request are lost to it.
+  // With growth: one region that grows in place, by as much, where the sub-allocator can do that. Then whatever fits
+  // one region of the whole limit fits here too; between several regions, ends that are too small for a request are
+  // lost to it.
   bool grow_in_place = false;
-  // Split a chunk whatever remains, so that bytes in use are the sum of the rounded requests: for few large allocations that must
-  // be foretold exactly. TensorFlow's rule below is better against fragmentation by many small ones.
+  // Split a chunk whatever remains, so that bytes in use are the sum of the rounded requests: for few large allocations
+  // that must be foretold exactly. TensorFlow's rule below is better against fragmentation by many small ones.
   bool split_exactly = false;
   // When nothing fits, give regions that are wholly free back to the sub-allocator and take a fitting one instead.
   bool release_free_regions = false;
@@ -46,9 +47,10 @@ struct BfcStats {
   double fragmentation = 0;
 };
 
-// Best fit with coalescing, behaving as TensorFlow's BFC allocator does: sizes rounded up to 256 bytes; the smallest free
-// chunk that fits is taken and split if it is at least twice as large as needed or leaves 128 MiB or more; a freed chunk
-// merges with its free neighbours (split_exactly: it is always split). Addresses are multiples of 256 if the sub-allocator's are.
+// Best fit with coalescing, behaving as TensorFlow's BFC allocator does: sizes rounded up to 256 bytes; the smallest
+// free chunk that fits is taken and split if it is at least twice as large as needed or leaves 128 MiB or more; a freed
+// chunk merges with its free neighbours (split_exactly: it is always split). Addresses are multiples of 256 if the
+// sub-allocator's are.
 //
 // Owns its regions and gives them back when it is destroyed; nothing may be in use then. Thread-safe, one mutex.
 class BfcAllocator final : public Allocator {

@@ -22,10 +22,10 @@ struct Chunk {
 
   char* data = nullptr;
   size_t size = 0;
-  size_t requested = 0;            // what the caller asked for; 0 if free
-  int64_t allocation_id = kFree;   // counts allocations from 1
+  size_t requested = 0;           // what the caller asked for; 0 if free
+  int64_t allocation_id = kFree;  // counts allocations from 1
   Handle previous = kNoChunk;
-  Handle next = kNoChunk;          // of a dead record: the next dead record
+  Handle next = kNoChunk;  // of a dead record: the next dead record
 
   bool in_use() const { return allocation_id != kFree; }
 };

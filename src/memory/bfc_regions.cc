@@ -8,7 +8,10 @@
 namespace muster::bfc {
 
 Region::Region(char* data, size_t size, size_t capacity)
-    : data_(data), size_(size), capacity_(capacity), handles_(static_cast<Handle*>(std::calloc(capacity / kUnit, sizeof(Handle)))) {
+    : data_(data),
+      size_(size),
+      capacity_(capacity),
+      handles_(static_cast<Handle*>(std::calloc(capacity / kUnit, sizeof(Handle)))) {
   if (handles_ == nullptr) throw std::bad_alloc();
 }
 

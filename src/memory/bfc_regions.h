@@ -35,8 +35,8 @@ class Region {
   char* data_;
   size_t size_;
   size_t capacity_;
-  // Handle + 1; zero, which wraps to kNoChunk, where no chunk starts. From calloc, so that the entries of a large region
-  // that nobody has used take no physical memory.
+  // Handle + 1; zero, which wraps to kNoChunk, where no chunk starts. From calloc, so that the entries of a large
+  // region that nobody has used take no physical memory.
   std::unique_ptr<Handle, Deleter> handles_;
 };
 

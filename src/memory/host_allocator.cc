@@ -86,11 +86,13 @@ void HostAllocator::Unreserve(size_t bytes) {
 OutOfMemory HostAllocator::Refusal(size_t bytes, const AllocatorStats& stats) const {
   const std::string limit =
       stats.bytes_limit == 0 ? "; the system has no more" : " of a limit of " + HumanBytes(stats.bytes_limit);
-  std::string message = fmt::format("{} is out of memory: asked for {} ({} bytes) with {} in use{}", name_,
-                                    HumanBytes(static_cast<int64_t>(bytes)), bytes, HumanBytes(stats.bytes_in_use), limit);
-  std::string dump = fmt::format("memory of allocator {}\nin use {}, peak {}, largest allocation {}, {} allocations so far\n",
-                                 name_, HumanBytes(stats.bytes_in_use), HumanBytes(stats.peak_bytes_in_use),
-                                 HumanBytes(stats.largest_allocation), stats.allocations);
+  std::string message =
+      fmt::format("{} is out of memory: asked for {} ({} bytes) with {} in use{}", name_,
+                  HumanBytes(static_cast<int64_t>(bytes)), bytes, HumanBytes(stats.bytes_in_use), limit);
+  std::string dump =
+      fmt::format("memory of allocator {}\nin use {}, peak {}, largest allocation {}, {} allocations so far\n", name_,
+                  HumanBytes(stats.bytes_in_use), HumanBytes(stats.peak_bytes_in_use),
+                  HumanBytes(stats.largest_allocation), stats.allocations);
   return OutOfMemory(std::move(message), std::move(dump));
 }
 

@@ -11,8 +11,8 @@
 
 namespace muster {
 
-// Plain host memory for arenas, variables and tensors of the CPU device: one mapping (HostMemory, huge pages for 2 MiB and
-// more) for each allocation of at least 64 KiB, the C library's heap for smaller ones. Contents are not cleared.
+// Plain host memory for arenas, variables and tensors of the CPU device: one mapping (HostMemory, huge pages for 2 MiB
+// and more) for each allocation of at least 64 KiB, the C library's heap for smaller ones. Contents are not cleared.
 // Addresses are 64-byte aligned, those of mappings page aligned. Freed memory of a mapping goes back to the system at
 // once, so that resident size follows what is in use. Thread-safe.
 class HostAllocator final : public Allocator {

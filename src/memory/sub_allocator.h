@@ -15,10 +15,11 @@ class SubAllocator {
   // "bytes" is what Alloc was asked for.
   virtual void Free(void* data, size_t bytes) = 0;
 
-  // A region that grows in place: addresses for "most" bytes, none of which may be used before Grow says so. Free takes "most".
-  // nullptr if there is no such thing here, or no room for it.
+  // A region that grows in place: addresses for "most" bytes, none of which may be used before Grow says so. Free takes
+  // "most". nullptr if there is no such thing here, or no room for it.
   virtual void* Reserve(size_t /*most*/) { return nullptr; }
-  // Makes the "more" bytes behind the first "bytes" of a reserved region usable; false, with nothing changed, if there is no memory.
+  // Makes the "more" bytes behind the first "bytes" of a reserved region usable; false, with nothing changed, if there
+  // is no memory.
   virtual bool Grow(void* /*data*/, size_t /*bytes*/, size_t /*more*/) { return false; }
 };
 

@@ -1,5 +1,6 @@
 // NASNet-A (Zoph et al. 2017), with TF-slim's names. Like tf_cnn_benchmarks' it is built from slim's plain layers, not
-// from the paper's: every convolution has biases and a ReLU, and a batch norm without gamma follows it. No auxiliary head.
+// from the paper's: every convolution has biases and a ReLU, and a batch norm without gamma follows it. No auxiliary
+// head.
 
 #include <array>
 
@@ -116,17 +117,12 @@ class Builder {
 
   Output Apply(Operation operation, Output x, int64_t stride) {
     switch (operation) {
-      case kSeparable3:
-        return DropPath(SeparableTwice(x, 3, stride));
-      case kSeparable5:
-        return DropPath(SeparableTwice(x, 5, stride));
-      case kSeparable7:
-        return DropPath(SeparableTwice(x, 7, stride));
+      case kSeparable3: return DropPath(SeparableTwice(x, 3, stride));
+      case kSeparable5: return DropPath(SeparableTwice(x, 5, stride));
+      case kSeparable7: return DropPath(SeparableTwice(x, 7, stride));
       case kAvgPool:
-      case kMaxPool:
-        return DropPath(Pool(operation, x, stride));
-      default:
-        return stride > 1 || b_.channels(x) != filters_ ? ReluConvNorm(x, "1x1", "bn_1", stride) : x;
+      case kMaxPool: return DropPath(Pool(operation, x, stride));
+      default: return stride > 1 || b_.channels(x) != filters_ ? ReluConvNorm(x, "1x1", "bn_1", stride) : x;
     }
   }
 

@@ -18,10 +18,9 @@ DType LossDType(DType activations) { return activations == DType::kFloat64 ? DTy
 std::vector<Output> TowerGradients(const Scope& scope, Output loss, const std::vector<Variable>& variables,
                                    const TowerOptions& options) {
   std::vector<Output> refs(variables.begin(), variables.end());
-  const bool is_variable = options.loss_scale_value.is_valid();
-  if (!is_variable && options.loss_scale == 1) return Gradients(scope, loss, refs);
-  const Output scale = is_variable ? options.loss_scale_value : ops::ScalarLike(scope.Named("loss_scale"), options.loss_scale, scope.dtype(loss));
-  const Output inverse = is_variable ? ops::Reciprocal(scope, scale) : ops::ScalarLike(scope, 1 / options.loss_scale, scope.dtype(loss));
+  if (!options.loss_scale.is_valid()) return Gradients(scope, loss, refs);
+  const Output scale = options.loss_scale;
+  const Output inverse = ops::Reciprocal(scope, scale);
   const Output scaled = ops::Mul(scope.Named("scaled_loss"), loss, CastTo(scope, scale, scope.dtype(loss)));
   std::vector<Output> gradients = Gradients(scope, scaled, refs);
   for (Output& gradient : gradients)

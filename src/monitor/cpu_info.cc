@@ -16,6 +16,7 @@ struct KnownFeature {
 };
 
 // What oneDNN and our own kernels choose their code by.
+// clang-format off
 constexpr KnownFeature kX86[] = {
     {"sse4_2", "SSE4.2"},          {"avx", "AVX"},
     {"f16c", "F16C"},              {"fma", "FMA"},
@@ -26,9 +27,10 @@ constexpr KnownFeature kX86[] = {
     {"avx512_fp16", "AVX512_FP16"}, {"amx_tile", "AMX_TILE"},
     {"amx_bf16", "AMX_BF16"},      {"amx_int8", "AMX_INT8"},
 };
+// clang-format on
 constexpr KnownFeature kArm[] = {
-    {"asimd", "NEON"}, {"asimdhp", "FP16"}, {"asimddp", "DOTPROD"}, {"sve", "SVE"}, {"sve2", "SVE2"}, {"bf16", "BF16"},
-    {"i8mm", "I8MM"},
+    {"asimd", "NEON"}, {"asimdhp", "FP16"}, {"asimddp", "DOTPROD"}, {"sve", "SVE"},
+    {"sve2", "SVE2"},  {"bf16", "BF16"},    {"i8mm", "I8MM"},
 };
 
 // The value of a line "key   : value".

@@ -8,7 +8,7 @@ namespace muster {
 
 // An instruction set that makes a difference to Muster's kernels.
 struct CpuFeature {
-  std::string name;       // as its vendor writes it: "AVX512_BF16"
+  std::string name;        // as its vendor writes it: "AVX512_BF16"
   bool available = false;  // the CPU has it and the kernel lets programs use it
 };
 

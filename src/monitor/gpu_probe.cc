@@ -97,7 +97,8 @@ GpuProbe ProbeGpus(const GpuLibraries& libraries) {
   }
   Nvml nvml;
   if (!nvml.Load(library.get())) {
-    probe.why_none = fmt::format("{} lacks functions that Muster needs; is the driver older than 2014?", libraries.nvml);
+    probe.why_none =
+        fmt::format("{} lacks functions that Muster needs; is the driver older than 2014?", libraries.nvml);
     return probe;
   }
   ListGpus(nvml, &probe);

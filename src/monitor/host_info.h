@@ -38,8 +38,8 @@ struct HostInfo {
   MachineUse use;
 };
 
-// Reads everything, some tens of milliseconds. "linked" are versions that only the caller may know (oneDNN, protobuf); hwloc
-// and zlib are added here. Throws Internal if hwloc cannot read the machine.
+// Reads everything, some tens of milliseconds. "linked" are versions that only the caller may know (oneDNN, protobuf);
+// hwloc and zlib are added here. Throws Internal if hwloc cannot read the machine.
 HostInfo ReadHostInfo(std::vector<LibraryVersion> linked = {});
 
 // One thread per usable core (two on one core slow dense kernels down), at most as many as the control group's share of
@@ -49,7 +49,8 @@ MachineUse ChooseUse(const Topology& topology, std::optional<double> cgroup_cpus
 // For people: one labelled line per topic.
 std::string HostInfoText(const HostInfo& info);
 
-// For programs: one JSON object, bytes and MHz as numbers, unknown values null. Its fields are listed in README.md here.
+// For programs: one JSON object, bytes and MHz as numbers, unknown values null. Its fields are listed in README.md
+// here.
 std::string HostInfoJson(const HostInfo& info);
 
 }  // namespace muster

@@ -33,7 +33,9 @@ Json Cpu(const HostInfo& info) {
 Json Caches(const Topology& topology) {
   Json caches = Json::array();
   for (const CacheInfo& cache : topology.caches)
-    caches.push_back({{"name", cache.name}, {"bytes", cache.bytes}, {"count", cache.count},
+    caches.push_back({{"name", cache.name},
+                      {"bytes", cache.bytes},
+                      {"count", cache.count},
                       {"threads_sharing", cache.threads_sharing}});
   return caches;
 }
@@ -57,7 +59,8 @@ Json Memory(const SystemMemory& memory) {
 Json Gpus(const GpuProbe& probe) {
   Json gpus = Json::array();
   for (const GpuInfo& gpu : probe.gpus)
-    gpus.push_back({{"name", gpu.name}, {"memory_bytes", gpu.memory_bytes}, {"memory_free_bytes", gpu.memory_free_bytes}});
+    gpus.push_back(
+        {{"name", gpu.name}, {"memory_bytes", gpu.memory_bytes}, {"memory_free_bytes", gpu.memory_free_bytes}});
   return gpus;
 }
 
@@ -68,7 +71,8 @@ std::string HostInfoJson(const HostInfo& info) {
   for (const LibraryVersion& library : info.libraries) libraries[library.name] = library.version;
   const GpuProbe& gpu = info.gpu;
   const Json json = {
-      {"host", {{"name", info.hostname}, {"os", info.os}, {"kernel", info.kernel}, {"architecture", info.architecture}}},
+      {"host",
+       {{"name", info.hostname}, {"os", info.os}, {"kernel", info.kernel}, {"architecture", info.architecture}}},
       {"cpu", Cpu(info)},
       {"caches", Caches(info.topology)},
       {"numa_nodes", Numa(info.topology)},
@@ -77,7 +81,8 @@ std::string HostInfoJson(const HostInfo& info) {
       {"gpu_driver_version", gpu.driver_version.empty() ? Json() : Json(gpu.driver_version)},
       {"why_no_gpu", gpu.why_none.empty() ? Json() : Json(gpu.why_none)},
       {"libraries", libraries},
-      {"use", {{"devices", info.use.devices}, {"threads", info.use.threads}, {"threads_reason", info.use.threads_reason}}}};
+      {"use",
+       {{"devices", info.use.devices}, {"threads", info.use.threads}, {"threads_reason", info.use.threads_reason}}}};
   // Names come from outside: bytes that are not UTF-8 are replaced, not an error.
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }

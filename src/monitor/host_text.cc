@@ -28,7 +28,8 @@ std::string Cores(const HostInfo& info) {
   std::string text = fmt::format("{}, {}, {}", Counted(t.packages, "package"), Counted(t.cores, "core"),
                                  Counted(t.threads, "hardware thread"));
   if (t.usable_threads != t.threads)
-    text += fmt::format("; this process may use {} on {}", Counted(t.usable_threads, "thread"), Counted(t.usable_cores, "core"));
+    text += fmt::format("; this process may use {} on {}", Counted(t.usable_threads, "thread"),
+                        Counted(t.usable_cores, "core"));
   if (info.cgroup_cpus) text += fmt::format("; the control group grants {:.2f} CPUs", *info.cgroup_cpus);
   return text;
 }

@@ -61,8 +61,7 @@ void AddCaches(hwloc_topology_t topology, hwloc_obj_type_t type, const char* nam
 
 std::vector<NumaNode> NumaNodes(hwloc_topology_t topology) {
   std::vector<NumaNode> nodes;
-  for (hwloc_obj_t node = nullptr;
-       (node = hwloc_get_next_obj_by_type(topology, HWLOC_OBJ_NUMANODE, node)) != nullptr;)
+  for (hwloc_obj_t node = nullptr; (node = hwloc_get_next_obj_by_type(topology, HWLOC_OBJ_NUMANODE, node)) != nullptr;)
     nodes.push_back({static_cast<int>(node->os_index), static_cast<int64_t>(node->attr->numanode.local_memory),
                      hwloc_bitmap_weight(node->cpuset)});
   return nodes;

@@ -8,8 +8,8 @@ namespace muster {
 
 // All caches of one kind and size.
 struct CacheInfo {
-  std::string name;         // "L1d", "L1i", "L2", "L3"
-  int64_t bytes = 0;        // of each
+  std::string name;   // "L1d", "L1i", "L2", "L3"
+  int64_t bytes = 0;  // of each
   int count = 0;
   int threads_sharing = 0;  // hardware threads behind each
 };
@@ -24,12 +24,12 @@ struct NumaNode {
 struct Topology {
   int packages = 0;
   int cores = 0;
-  int threads = 0;         // hardware threads of all cores
-  int usable_cores = 0;    // of which this process' affinity mask leaves at least one thread
+  int threads = 0;       // hardware threads of all cores
+  int usable_cores = 0;  // of which this process' affinity mask leaves at least one thread
   int usable_threads = 0;
   std::vector<CacheInfo> caches;  // by level, data before instructions
   std::vector<NumaNode> numa_nodes;
-  std::string hwloc_version;      // "2.9.0"
+  std::string hwloc_version;  // "2.9.0"
 };
 
 // Asks hwloc, some tens of milliseconds. Throws Internal if it cannot read the machine. Any thread.

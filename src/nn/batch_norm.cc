@@ -40,15 +40,19 @@ struct ModelBuilder::NormInputs {
 Output ModelBuilder::SynchronisedNorm(const NormInputs& in, const BatchNormConfig& config) {
   const DType dtype = batch_norm_dtype();
   const int64_t size = channels(in.x);
-  const double n = static_cast<double>(scope_.shape(in.x).num_elements()) / static_cast<double>(std::max<int64_t>(size, 1));
+  const double n =
+      static_cast<double>(scope_.shape(in.x).num_elements()) / static_cast<double>(std::max<int64_t>(size, 1));
   const double all = n * options_.num_towers;
-  const auto times = [&](Output x, double factor) { return ops::Mul(scope_, x, ops::ScalarLike(scope_, factor, dtype)); };
+  const auto times = [&](Output x, double factor) {
+    return ops::Mul(scope_, x, ops::ScalarLike(scope_, factor, dtype));
+  };
   BatchNormAttrs attrs;
   attrs.epsilon = config.epsilon;
   attrs.data_format = options_.data_format;
   const Output nothing = ops::Fill(scope_.Named("empty"), dtype, {0}, 0);
-  const auto own = ops::FusedBatchNorm(scope_.Named("statistics"), in.x, ops::Fill(scope_.Named("ones"), dtype, {size}, 1),
-                                       ops::Fill(scope_.Named("zeros"), dtype, {size}, 0), nothing, nothing, attrs);
+  const auto own =
+      ops::FusedBatchNorm(scope_.Named("statistics"), in.x, ops::Fill(scope_.Named("ones"), dtype, {size}, 1),
+                          ops::Fill(scope_.Named("zeros"), dtype, {size}, 0), nothing, nothing, attrs);
   const Output mean = options_.mean_over_towers(scope_, own.batch_mean);
   const Output shift = ops::Sub(scope_, own.batch_mean, mean);
   const Output around = ops::Add(scope_, times(own.batch_variance, (n - 1) / n), ops::Square(scope_, shift));
@@ -70,7 +74,8 @@ Output ModelBuilder::BatchNorm(Output x, const BatchNormConfig& config, std::str
     const Output beta = MakeVariable("beta", dtype, {size}, initializers::Zeros(), true);
     const Output moving_mean = MakeVariable("moving_mean", dtype, {size}, initializers::Zeros(), false);
     const Output moving_variance = MakeVariable("moving_variance", dtype, {size}, initializers::Ones(), false);
-    if (options_.phase_train && options_.mean_over_towers) return SynchronisedNorm({x, gamma, beta, moving_mean, moving_variance}, config);
+    if (options_.phase_train && options_.mean_over_towers)
+      return SynchronisedNorm({x, gamma, beta, moving_mean, moving_variance}, config);
     BatchNormAttrs attrs;
     attrs.epsilon = config.epsilon;
     attrs.is_training = options_.phase_train;

@@ -30,12 +30,8 @@ Output ModelBuilder::InceptionModule(Output x, std::string_view name, const Colu
           case ColumnLayer::Kind::kConv:
             top = Conv(top, layer.filters, layer.height, layer.width, ConvOptionsOf(layer));
             break;
-          case ColumnLayer::Kind::kMaxPool:
-            top = MaxPool(top, layer.height, layer.width, PoolOptionsOf(layer));
-            break;
-          case ColumnLayer::Kind::kAvgPool:
-            top = AvgPool(top, layer.height, layer.width, PoolOptionsOf(layer));
-            break;
+          case ColumnLayer::Kind::kMaxPool: top = MaxPool(top, layer.height, layer.width, PoolOptionsOf(layer)); break;
+          case ColumnLayer::Kind::kAvgPool: top = AvgPool(top, layer.height, layer.width, PoolOptionsOf(layer)); break;
           case ColumnLayer::Kind::kShare:
             if (i >= left.size()) throw InvalidArgument("an inception column shares a layer that its neighbour lacks");
             top = left[i];

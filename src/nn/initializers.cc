@@ -24,23 +24,17 @@ Output ScaleAndShift(const Scope& scope, Output x, double scale, double shift, D
 
 double FanFor(FanMode mode, const Fans& fans) {
   switch (mode) {
-    case FanMode::kFanIn:
-      return fans.in;
-    case FanMode::kFanOut:
-      return fans.out;
-    default:
-      return (fans.in + fans.out) / 2;
+    case FanMode::kFanIn: return fans.in;
+    case FanMode::kFanOut: return fans.out;
+    default: return (fans.in + fans.out) / 2;
   }
 }
 
 Initializer OfDistribution(FanDistribution distribution, double variance, int64_t seed) {
   switch (distribution) {
-    case FanDistribution::kTruncatedNormal:
-      return TruncatedNormal(0, std::sqrt(variance) / kTruncatedStddev, seed);
-    case FanDistribution::kUntruncatedNormal:
-      return RandomNormal(0, std::sqrt(variance), seed);
-    default:
-      return RandomUniform(-std::sqrt(3 * variance), std::sqrt(3 * variance), seed);
+    case FanDistribution::kTruncatedNormal: return TruncatedNormal(0, std::sqrt(variance) / kTruncatedStddev, seed);
+    case FanDistribution::kUntruncatedNormal: return RandomNormal(0, std::sqrt(variance), seed);
+    default: return RandomUniform(-std::sqrt(3 * variance), std::sqrt(3 * variance), seed);
   }
 }
 

@@ -106,14 +106,10 @@ Output ModelBuilder::Affine(Output x, int64_t units, const AffineOptions& option
 
 Output ModelBuilder::Activate(Output x, LayerActivation activation) {
   switch (activation) {
-    case LayerActivation::kRelu:
-      return ops::Relu(scope_, x);
-    case LayerActivation::kRelu6:
-      return ops::Relu6(scope_, x);
-    case LayerActivation::kTanh:
-      return ops::Tanh(scope_, x);
-    default:
-      return x;
+    case LayerActivation::kRelu: return ops::Relu(scope_, x);
+    case LayerActivation::kRelu6: return ops::Relu6(scope_, x);
+    case LayerActivation::kTanh: return ops::Tanh(scope_, x);
+    default: return x;
   }
 }
 

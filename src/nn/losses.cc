@@ -10,7 +10,7 @@ namespace {
 // Half-precision weights are squared and summed in float32.
 Output Widened(const Scope& scope, Output x) {
   const DType dtype = scope.dtype(x);
-  return dtype == DType::kFloat16 || dtype == DType::kBFloat16 ? ops::Cast(scope, x, DType::kFloat32) : x;
+  return IsHalf(dtype) ? ops::Cast(scope, x, DType::kFloat32) : x;
 }
 
 // Sum of w^2/2, a scalar; invalid if there is nothing to sum.
@@ -25,7 +25,8 @@ Output L2LossOf(const Scope& scope, std::vector<Output> parts, bool single_op) {
   return ops::AddN(scope, parts);
 }
 
-std::vector<Output> DecayedVariables(const Scope& scope, const std::vector<Variable>& variables, const WeightDecay& decay) {
+std::vector<Output> DecayedVariables(const Scope& scope, const std::vector<Variable>& variables,
+                                     const WeightDecay& decay) {
   std::vector<Output> decayed;
   for (const Variable& variable : variables) {
     if (!HasWeightDecay(VariableName(*scope.graph(), variable))) continue;

@@ -55,7 +55,8 @@ class Optimizer::Step {
   Output UpdateAverage(const Scope& scope, const Variable& average, Output x, Output rate) const;
 
   // Any scalar that "make" builds, once per step and type: key names it.
-  template <typename Make> Output Once(const std::string& key, DType dtype, Make make) {
+  template <typename Make>
+  Output Once(const std::string& key, DType dtype, Make make) {
     Output& cached = cache_[{key, dtype}];
     if (!cached.is_valid()) cached = make();
     return cached;

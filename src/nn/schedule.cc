@@ -52,7 +52,10 @@ void CheckRule(const schedules::Piecewise& rule) {
   if (!std::is_sorted(rule.boundaries.begin(), rule.boundaries.end()))
     throw InvalidArgument("learning-rate schedule: the boundaries must ascend");
 }
-template <typename Rule> void CheckRule(const Rule& rule) { CheckDecaySteps(rule.decay_steps); }
+template <typename Rule>
+void CheckRule(const Rule& rule) {
+  CheckDecaySteps(rule.decay_steps);
+}
 
 }  // namespace
 

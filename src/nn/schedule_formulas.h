@@ -16,40 +16,50 @@ namespace muster::schedules {
 
 // x / divisor the way TensorFlow's optimizer leaves it: times the float32 reciprocal. Near the end of a polynomial
 // the two differ in the fifth digit.
-template <typename Math> typename Math::Real Divide(Math& math, typename Math::Real x, int64_t divisor) {
+template <typename Math>
+typename Math::Real Divide(Math& math, typename Math::Real x, int64_t divisor) {
   return x * math.Number(1.0f / static_cast<float>(divisor));
 }
 
 // How many decay periods have passed. Whole ones are counted by division, which is exact.
-template <typename Math> typename Math::Real Periods(Math& math, int64_t decay_steps, bool staircase) {
+template <typename Math>
+typename Math::Real Periods(Math& math, int64_t decay_steps, bool staircase) {
   if (!staircase) return Divide(math, math.Step(), decay_steps);
   return math.Floor(math.Step() / math.Number(static_cast<double>(decay_steps)));
 }
 
-template <typename Math> typename Math::Real ClampedStep(Math& math, int64_t decay_steps) {
+template <typename Math>
+typename Math::Real ClampedStep(Math& math, int64_t decay_steps) {
   return math.Min(math.Step(), math.Number(static_cast<double>(decay_steps)));
 }
 
 // (1 + cos(pi x)) / 2.
-template <typename Math> typename Math::Real HalfCosine(Math& math, typename Math::Real x) {
+template <typename Math>
+typename Math::Real HalfCosine(Math& math, typename Math::Real x) {
   constexpr double kPi = 3.14159265358979323846;
   return math.Number(0.5) * (math.Number(1) + math.Cos(math.Number(kPi) * x));
 }
 
-template <typename Math> typename Math::Real Rate(Math& math, const Constant& s) { return math.Number(s.rate); }
+template <typename Math>
+typename Math::Real Rate(Math& math, const Constant& s) {
+  return math.Number(s.rate);
+}
 
-template <typename Math> typename Math::Real Rate(Math& math, const Exponential& s) {
+template <typename Math>
+typename Math::Real Rate(Math& math, const Exponential& s) {
   return math.Number(s.rate) * math.Pow(math.Number(s.factor), Periods(math, s.decay_steps, s.staircase));
 }
 
-template <typename Math> typename Math::Real Rate(Math& math, const Piecewise& s) {
+template <typename Math>
+typename Math::Real Rate(Math& math, const Piecewise& s) {
   auto rate = math.Number(s.rates.back());
   for (size_t i = s.boundaries.size(); i-- > 0;)
     rate = math.Choose(math.AtMost(s.boundaries[i]), math.Number(s.rates[i]), rate);
   return rate;
 }
 
-template <typename Math> typename Math::Real Rate(Math& math, const Polynomial& s) {
+template <typename Math>
+typename Math::Real Rate(Math& math, const Polynomial& s) {
   auto done = Divide(math, ClampedStep(math, s.decay_steps), s.decay_steps);
   if (s.cycle) {
     // At step 0 the first cycle counts, although 0 steps are rounded up to none.
@@ -61,13 +71,15 @@ template <typename Math> typename Math::Real Rate(Math& math, const Polynomial& 
   return math.Number(s.rate - s.end_rate) * math.Pow(left, math.Number(s.power)) + math.Number(s.end_rate);
 }
 
-template <typename Math> typename Math::Real Rate(Math& math, const Cosine& s) {
+template <typename Math>
+typename Math::Real Rate(Math& math, const Cosine& s) {
   const auto done = Divide(math, ClampedStep(math, s.decay_steps), s.decay_steps);
   const auto decayed = math.Number(1 - s.alpha) * HalfCosine(math, done) + math.Number(s.alpha);
   return math.Number(s.rate) * decayed;
 }
 
-template <typename Math> typename Math::Real Rate(Math& math, const CosineRestarts& s) {
+template <typename Math>
+typename Math::Real Rate(Math& math, const CosineRestarts& s) {
   auto done = Periods(math, s.first_decay_steps, false);
   auto restarts = math.Floor(done);
   if (s.t_mul == 1) {
@@ -84,7 +96,8 @@ template <typename Math> typename Math::Real Rate(Math& math, const CosineRestar
   return math.Number(s.rate) * decayed;
 }
 
-template <typename Math> typename Math::Real Rate(Math& math, const LinearCosine& s) {
+template <typename Math>
+typename Math::Real Rate(Math& math, const LinearCosine& s) {
   const auto decay_steps = math.Number(static_cast<double>(s.decay_steps));
   const auto step = ClampedStep(math, s.decay_steps);
   const auto linear = Divide(math, decay_steps - step, s.decay_steps);
@@ -93,16 +106,19 @@ template <typename Math> typename Math::Real Rate(Math& math, const LinearCosine
   return math.Number(s.rate) * decayed;
 }
 
-template <typename Math> typename Math::Real Rate(Math& math, const NaturalExp& s) {
+template <typename Math>
+typename Math::Real Rate(Math& math, const NaturalExp& s) {
   return math.Number(s.rate) * math.Exp(math.Number(-s.decay) * Periods(math, s.decay_steps, s.staircase));
 }
 
-template <typename Math> typename Math::Real Rate(Math& math, const InverseTime& s) {
+template <typename Math>
+typename Math::Real Rate(Math& math, const InverseTime& s) {
   return math.Number(s.rate) / (math.Number(1) + math.Number(s.decay) * Periods(math, s.decay_steps, s.staircase));
 }
 
 // A whole schedule: rule, floor, warm-up.
-template <typename Math> typename Math::Real WholeRate(Math& math, const Schedule& schedule) {
+template <typename Math>
+typename Math::Real WholeRate(Math& math, const Schedule& schedule) {
   auto rate = std::visit([&](const auto& rule) { return Rate(math, rule); }, schedule.rule);
   if (schedule.minimum_rate != 0) rate = math.Max(rate, math.Number(schedule.minimum_rate));
   if (schedule.warmup_steps <= 0) return rate;

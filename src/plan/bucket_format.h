@@ -8,8 +8,9 @@
 
 namespace muster {
 
-// The form of a bucket that is passed on whole: each tensor in the form in which its maker leaves it and its update takes it,
-// one behind the other, each on an aligned offset. What lies between them is zero, and stays so under element-wise work.
+// The form of a bucket that is passed on whole: each tensor in the form in which its maker leaves it and its update
+// takes it, one behind the other, each on an aligned offset. What lies between them is zero, and stays so under
+// element-wise work.
 class BucketFormat final : public OpaqueFormat {
  public:
   // "parts": at least one, of one dtype.

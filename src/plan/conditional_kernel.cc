@@ -7,7 +7,8 @@ namespace {
 
 class ConditionalKernel final : public Kernel {
  public:
-  ConditionalKernel(std::unique_ptr<Kernel> update, int condition) : update_(std::move(update)), condition_(condition) {}
+  ConditionalKernel(std::unique_ptr<Kernel> update, int condition)
+      : update_(std::move(update)), condition_(condition) {}
 
   void Launch(const LaunchArgs& args) override {
     if (*args.in<bool>(condition_)) update_->Launch(args);
@@ -30,7 +31,8 @@ PreparedKernel PrepareKernel(const KernelRow& row, const KernelRequest& request,
   KernelRequest always = request;
   always.inputs.pop_back();
   PreparedKernel prepared = row.prepare(always, caps);
-  prepared.kernel = std::make_unique<ConditionalKernel>(std::move(prepared.kernel), static_cast<int>(always.inputs.size()));
+  prepared.kernel =
+      std::make_unique<ConditionalKernel>(std::move(prepared.kernel), static_cast<int>(always.inputs.size()));
   return prepared;
 }
 

@@ -13,16 +13,15 @@ namespace {
 
 constexpr int64_t kCopyAlignment = 64;
 
-bool IsHalf(DType dtype) { return dtype == DType::kFloat16 || dtype == DType::kBFloat16; }
-
-// What the kernel for float32 is told of a value. An opaque form looks like a row of all that its memory holds, the padding included:
-// only kernels that work element by element are given one (compile/layout_rules.h).
+// What the kernel for float32 is told of a value. An opaque form looks like a row of all that its memory holds, the
+// padding included: only kernels that work element by element are given one (compile/layout_rules.h).
 TensorDesc InFloat32(const TensorDesc& desc) {
   if (!IsHalf(desc.dtype)) return desc;
   return {DType::kFloat32, desc.layout.is_plain() ? desc.shape : Shape{ValuesIn(desc)}, {}};
 }
 
-// Whether the request has no opaque form, or one that all its tensors share; only then do equal places hold equal elements.
+// Whether the request has no opaque form, or one that all its tensors share; only then do equal places hold equal
+// elements.
 bool HasOneForm(const KernelRequest& request) {
   const TensorDesc* first = nullptr;
   for (const auto* descs : {&request.inputs, &request.outputs})
@@ -74,14 +73,18 @@ class HalfKernel final : public Kernel {
     single.inputs = inputs_.data(), single.outputs = outputs_.data();
     inner_->Launch(single);
     for (const Copy& copy : output_copies_)
-      if (args.outputs[copy.index] != nullptr) conversions_.narrow(copy.dtype, At(args, copy), args.outputs[copy.index], copy.elements, threads_);
+      if (args.outputs[copy.index] != nullptr)
+        conversions_.narrow(copy.dtype, At(args, copy), args.outputs[copy.index], copy.elements, threads_);
     for (const Copy& copy : input_copies_)
-      if (copy.index < num_refs_) conversions_.narrow(copy.dtype, At(args, copy), args.inputs[copy.index], copy.elements, threads_);
+      if (copy.index < num_refs_)
+        conversions_.narrow(copy.dtype, At(args, copy), args.inputs[copy.index], copy.elements, threads_);
   }
 
  private:
   static int64_t Aligned(int64_t bytes) { return (bytes + kCopyAlignment - 1) / kCopyAlignment * kCopyAlignment; }
-  static float* At(const LaunchArgs& args, const Copy& copy) { return reinterpret_cast<float*>(static_cast<char*>(args.workspace) + copy.offset); }
+  static float* At(const LaunchArgs& args, const Copy& copy) {
+    return reinterpret_cast<float*>(static_cast<char*>(args.workspace) + copy.offset);
+  }
 
   void AddCopy(const TensorDesc& desc, size_t index, std::vector<Copy>* copies) {
     if (!IsHalf(desc.dtype)) return;
@@ -100,7 +103,8 @@ class HalfKernel final : public Kernel {
 
 }  // namespace
 
-PreparedKernel PrepareInFloat32(const KernelRequest& request, const DeviceCaps& caps, const KernelTable& table, const HalfConversions& conversions) {
+PreparedKernel PrepareInFloat32(const KernelRequest& request, const DeviceCaps& caps, const KernelTable& table,
+                                const HalfConversions& conversions) {
   MUSTER_CHECK(HasOneForm(request));
   KernelRequest single = request;
   for (auto* descs : {&single.inputs, &single.outputs})

@@ -13,16 +13,18 @@
 
 namespace muster {
 
-// Values that a tensor's memory holds. In an opaque form its padding is among them, which element-wise work treats like the rest.
+// Values that a tensor's memory holds. In an opaque form its padding is among them, which element-wise work treats like
+// the rest.
 inline int64_t ValuesIn(const TensorDesc& desc) { return desc.byte_size() / static_cast<int64_t>(SizeOf(desc.dtype)); }
 
-// What a kernel is asked to compute: one node with the descriptions of its values. The request lives only during Prepare.
+// What a kernel is asked to compute: one node with the descriptions of its values. The request lives only during
+// Prepare.
 struct KernelRequest {
   OpKind kind;
   const Attrs* attrs;
   std::vector<TensorDesc> inputs, outputs;
-  std::string name;          // the node's, for messages and random streams
-  uint64_t seed = 0;         // the graph's, for random streams
+  std::string name;   // the node's, for messages and random streams
+  uint64_t seed = 0;  // the graph's, for random streams
 
   template <typename A>
   const A& attr() const {
@@ -40,7 +42,8 @@ struct LaunchArgs {
   void* workspace = nullptr;
   int64_t step = 0;
   Stream* stream = nullptr;
-  bool may_stop = false;  // after an interrupt (base/interrupt.h) the kernel may throw Error{Cancelled} in the midst of its work
+  // after an interrupt (base/interrupt.h) the kernel may throw Error{Cancelled} in the midst of its work
+  bool may_stop = false;
 
   template <typename T>
   const T* in(int i) const {
@@ -56,8 +59,8 @@ struct LaunchArgs {
   }
 };
 
-// One bound computation. Owned by the plan's step; Launch is called by the device's driver thread only, must not allocate
-// or lock, and may be called from several executors one after another, never at once.
+// One bound computation. Owned by the plan's step; Launch is called by the device's driver thread only, must not
+// allocate or lock, and may be called from several executors one after another, never at once.
 class Kernel {
  public:
   virtual ~Kernel() = default;
@@ -90,18 +93,18 @@ struct DeviceCaps {
 
 using PrepareFn = PreparedKernel (*)(const KernelRequest& request, const DeviceCaps& caps);
 
-// Layouts that a kernel would like: one per input and output, plain where it does not care. Asked before the layout pass
-// fixes them; Prepare is then called with layouts that the table said it accepts (plain ones are always accepted).
+// Layouts that a kernel would like: one per input and output, plain where it does not care. Asked before the layout
+// pass fixes them; Prepare is then called with layouts that the table said it accepts (plain ones are always accepted).
 struct LayoutWish {
   std::vector<Layout> inputs, outputs;
-  // Holds for variables and their gradients only: an input that comes plain stays plain, and an output takes the wished form
-  // only if an update of a variable in that form reads it.
+  // Holds for variables and their gradients only: an input that comes plain stays plain, and an output takes the wished
+  // form only if an update of a variable in that form reads it.
   bool is_optional = false;
 };
 using LayoutFn = LayoutWish (*)(const KernelRequest& request, const DeviceCaps& caps);
 
-// One row: how this backend computes an operation for a dtype (the dtype of the request's first floating input, else of its first
-// input, else of its first output).
+// One row: how this backend computes an operation for a dtype (the dtype of the request's first floating input, else of
+// its first input, else of its first output).
 struct KernelRow {
   OpKind kind;
   DType dtype;

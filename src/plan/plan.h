@@ -48,7 +48,8 @@ struct Step {
   bool updates_from_gradient = false;        // writes a variable with something that a gradient went into
 };
 
-// A stream that a partition's steps run on: its device's own, or, for copies from a host to a device, that device's copy-in.
+// A stream that a partition's steps run on: its device's own, or, for copies from a host to a device, that device's
+// copy-in.
 struct StreamSpec {
   int device_index = 0;
   StreamKind kind = StreamKind::kCompute;
@@ -69,11 +70,12 @@ struct Partition {
   std::vector<StreamSpec> streams;  // the first is the device's compute stream
 };
 
-// One tensor per step from one partition to another, copied straight to where its readers find it. Channel numbers follow the
-// plan's one global order. The copy's event is among the sending step's signals; readers have it among their waits.
+// One tensor per step from one partition to another, copied straight to where its readers find it. Channel numbers
+// follow the plan's one global order. The copy's event is among the sending step's signals; readers have it among their
+// waits.
 struct ChannelSpec {
   std::string name;
-  int output = 0;        // of the node that makes the value
+  int output = 0;  // of the node that makes the value
   TensorDesc desc;
   int from = 0, to = 0;  // partitions
   Place place;           // on the receiver; nothing else lies there
@@ -101,8 +103,9 @@ struct Plan {
   PlanStats stats;
   std::vector<Graph> graphs;  // what each partition computes, for exports; empty unless asked for
   int variable_version = 0;
-  // What compiling looked at, counted: nodes and edges visited by passes, moved edges, accesses to memory compared, and what is known of
-  // streams (16 numbers count as one). In proportion to the steps, however many devices there are; a test holds it to that.
+  // What compiling looked at, counted: nodes and edges visited by passes, moved edges, accesses to memory compared, and
+  // what is known of streams (16 numbers count as one). In proportion to the steps, however many devices there are; a
+  // test holds it to that.
   int64_t compile_work = 0;
 };
 

@@ -25,8 +25,8 @@ PlanSummary Summarize(const Plan& plan) {
   }
   auto device = [&](int partition) { return summary.partitions[static_cast<size_t>(partition)].device; };
   for (const ChannelSpec& channel : plan.channels)
-    summary.transfers.push_back(
-        {ValueOf(channel), channel.output, channel.desc, channel.desc.byte_size(), device(channel.from), device(channel.to)});
+    summary.transfers.push_back({ValueOf(channel), channel.output, channel.desc, channel.desc.byte_size(),
+                                 device(channel.from), device(channel.to)});
   return summary;
 }
 

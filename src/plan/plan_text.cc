@@ -22,7 +22,8 @@ std::string PlaceText(const Place& p) {
 std::string Values(const std::vector<Place>& places, const std::vector<TensorDesc>& descs) {
   std::string text;
   for (size_t i = 0; i < places.size(); ++i)
-    text += fmt::format("{}{} {}", i == 0 ? "" : ", ", PlaceText(places[i]), i < descs.size() ? descs[i].ToString() : "");
+    text +=
+        fmt::format("{}{} {}", i == 0 ? "" : ", ", PlaceText(places[i]), i < descs.size() ? descs[i].ToString() : "");
   return text;
 }
 
@@ -39,7 +40,8 @@ const char* StreamText(StreamKind kind) {
 // Where and when a step runs, for partitions with more than one stream and steps with events.
 std::string OrderText(const Step& s, const Partition& p) {
   std::string text;
-  if (p.streams.size() > 1 && s.recv_channel < 0) text += fmt::format(" on {}", StreamText(p.streams[static_cast<size_t>(s.stream)].kind));
+  if (p.streams.size() > 1 && s.recv_channel < 0)
+    text += fmt::format(" on {}", StreamText(p.streams[static_cast<size_t>(s.stream)].kind));
   if (!s.waits.empty()) text += fmt::format(" after {}", fmt::join(s.waits, ","));
   if (!s.signals.empty()) text += fmt::format(" event {}", fmt::join(s.signals, ","));
   return text;
@@ -50,12 +52,13 @@ std::string OrderText(const Step& s, const Partition& p) {
 std::string PlanToText(const Plan& plan) {
   std::string text;
   for (const Partition& p : plan.partitions) {
-    text += fmt::format("{}: {} steps, arena {} bytes (lower bound {}), gradients {} bytes, channels {} bytes\n", p.device.ToString(),
-                        p.steps.size(), p.arena_bytes, p.arena_lower_bound, p.gradient_bytes, p.channel_bytes);
+    text += fmt::format("{}: {} steps, arena {} bytes (lower bound {}), gradients {} bytes, channels {} bytes\n",
+                        p.device.ToString(), p.steps.size(), p.arena_bytes, p.arena_lower_bound, p.gradient_bytes,
+                        p.channel_bytes);
     for (size_t i = 0; i < p.steps.size(); ++i) {
       const Step& s = p.steps[i];
-      text += fmt::format("  {:4} {} {}: ({}) -> ({}) workspace {}", i, OpName(s.kind), s.name, Values(s.inputs, s.input_descs),
-                          Values(s.outputs, s.output_descs), PlaceText(s.workspace));
+      text += fmt::format("  {:4} {} {}: ({}) -> ({}) workspace {}", i, OpName(s.kind), s.name,
+                          Values(s.inputs, s.input_descs), Values(s.outputs, s.output_descs), PlaceText(s.workspace));
       if (s.send_channel >= 0) text += fmt::format(" send channel {}", s.send_channel);
       if (s.recv_channel >= 0) text += fmt::format(" receive channel {}", s.recv_channel);
       text += OrderText(s, p);
@@ -64,7 +67,8 @@ std::string PlanToText(const Plan& plan) {
   }
   for (size_t i = 0; i < plan.channels.size(); ++i) {
     const ChannelSpec& c = plan.channels[i];
-    text += fmt::format("channel {}: {} {} from partition {} to {} at {}\n", i, c.name, c.desc.ToString(), c.from, c.to, PlaceText(c.place));
+    text += fmt::format("channel {}: {} {} from partition {} to {} at {}\n", i, c.name, c.desc.ToString(), c.from, c.to,
+                        PlaceText(c.place));
   }
   return text;
 }

@@ -16,11 +16,11 @@ class VariableTable {
   struct Entry {
     NodeId node = kNoNode;
     std::string name;
-    TensorDesc desc;          // with the layout in force
+    TensorDesc desc;  // with the layout in force
     int device = 0;
-    bool is_placed = false;   // device is final
-    int chunk = -1;           // allocation that holds it; -1 until allocated
-    int64_t offset = 0;       // bytes within the chunk
+    bool is_placed = false;  // device is final
+    int chunk = -1;          // allocation that holds it; -1 until allocated
+    int64_t offset = 0;      // bytes within the chunk
     bool layout_chosen = false;
   };
 

@@ -12,7 +12,8 @@ constexpr double kPollEvery = 0.02;  // seconds
 
 }  // namespace
 
-BoundPlan::BoundPlan(const Plan& plan, const std::vector<Device*>& devices, const VariableTable& variables, const VariableMemory& memory)
+BoundPlan::BoundPlan(const Plan& plan, const std::vector<Device*>& devices, const VariableTable& variables,
+                     const VariableMemory& memory)
     : plan_(plan), devices_(devices), variables_(variables), memory_(memory), partitions_(plan.partitions.size()) {
   for (size_t c = 0; c < plan.channels.size(); ++c) channels_.push_back(std::make_unique<Channel>());
   for (size_t p = 0; p < partitions_.size(); ++p) {
@@ -20,13 +21,17 @@ BoundPlan::BoundPlan(const Plan& plan, const std::vector<Device*>& devices, cons
     Allocate(plan.partitions[p], &partitions_[p]);
   }
   for (const Port& feed : plan.feeds)
-    feeds_.push_back(feed.place.region == Region::kNone ? nullptr : AllocateBlock(&partitions_[static_cast<size_t>(feed.partition)], feed.desc.byte_size()));
+    feeds_.push_back(feed.place.region == Region::kNone
+                         ? nullptr
+                         : AllocateBlock(&partitions_[static_cast<size_t>(feed.partition)], feed.desc.byte_size()));
   for (const EventSpec& event : plan.events) {
     const muster::Partition& p = plan.partitions[static_cast<size_t>(event.partition)];
-    events_.push_back(devices_[static_cast<size_t>(p.streams[static_cast<size_t>(event.stream)].device_index)]->CreateEvent());
+    events_.push_back(
+        devices_[static_cast<size_t>(p.streams[static_cast<size_t>(event.stream)].device_index)]->CreateEvent());
   }
   for (size_t p = 0; p < partitions_.size(); ++p) Bind(p);
-  for (const Port& fetch : plan.fetches) fetches_.push_back(AddressOf(fetch.place, static_cast<size_t>(fetch.partition)));
+  for (const Port& fetch : plan.fetches)
+    fetches_.push_back(AddressOf(fetch.place, static_cast<size_t>(fetch.partition)));
 }
 
 BoundPlan::Partition::~Partition() {
@@ -47,9 +52,11 @@ void BoundPlan::Allocate(const muster::Partition& partition, Partition* bound) {
   bound->channels = AllocateBlock(bound, partition.channel_bytes);
   BindConstants(partition, bound);
   if (partition.separate_bytes.empty()) bound->arena = AllocateBlock(bound, partition.arena_bytes);
-  for (int64_t bytes : partition.separate_bytes) bound->separate.push_back(AllocateBlock(bound, std::max<int64_t>(bytes, 1)));
+  for (int64_t bytes : partition.separate_bytes)
+    bound->separate.push_back(AllocateBlock(bound, std::max<int64_t>(bytes, 1)));
   for (const StreamSpec& spec : partition.streams) {
-    if (std::find(streams_.begin(), streams_.end(), StreamOf(spec)) == streams_.end()) streams_.push_back(StreamOf(spec));
+    if (std::find(streams_.begin(), streams_.end(), StreamOf(spec)) == streams_.end())
+      streams_.push_back(StreamOf(spec));
     is_asynchronous_ = is_asynchronous_ || devices_[static_cast<size_t>(spec.device_index)]->is_asynchronous();
   }
 }
@@ -71,7 +78,9 @@ void BoundPlan::BindConstants(const muster::Partition& partition, Partition* bou
   }
 }
 
-Stream* BoundPlan::StreamOf(const StreamSpec& spec) const { return devices_[static_cast<size_t>(spec.device_index)]->stream(spec.kind); }
+Stream* BoundPlan::StreamOf(const StreamSpec& spec) const {
+  return devices_[static_cast<size_t>(spec.device_index)]->stream(spec.kind);
+}
 
 void* BoundPlan::AddressOf(const Place& place, size_t partition) const {
   const Partition& bound = partitions_[partition];
@@ -138,7 +147,8 @@ void BoundPlan::BindParts(size_t p) {
     if (b.kernel == nullptr) b.part = StepPart::kExchange;
     else if (b.step->phase == kUpdatePhase) b.part = StepPart::kUpdate;
     for (int event : b.step->waits)
-      b.waits_for_others = b.waits_for_others || plan_.events[static_cast<size_t>(event)].partition != static_cast<int>(p);
+      b.waits_for_others =
+          b.waits_for_others || plan_.events[static_cast<size_t>(event)].partition != static_cast<int>(p);
   }
   bound.clock = PartClock(2 * bound.steps.size());
 }

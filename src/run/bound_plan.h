@@ -18,12 +18,12 @@ struct BoundStep {
   const Step* step = nullptr;
   Kernel* kernel = nullptr;
   LaunchArgs args;  // with the stream that it runs on
-  std::span<Event* const> waits, signals;
+  std::span<Event*const> waits, signals;
   Channel* send = nullptr;
   Channel* receive = nullptr;
   void* send_to = nullptr;
   size_t send_bytes = 0;
-  bool is_guarded = false;  // the replay ends here if the guard is not finite
+  bool is_guarded = false;      // the replay ends here if the guard is not finite
   bool awaits_guard = false;    // the first that may only be enqueued if the guard was finite
   bool begins_updates = false;  // the partition's first update
 
@@ -35,12 +35,13 @@ struct BoundStep {
   double started = 0, ended = 0;
 };
 
-// A plan with memory: takes what its partitions need from their devices, and binds every place to an address, every stream and
-// event to the device's. Gives everything back when it is destroyed; its streams must be idle then.
+// A plan with memory: takes what its partitions need from their devices, and binds every place to an address, every
+// stream and event to the device's. Gives everything back when it is destroyed; its streams must be idle then.
 class BoundPlan {
  public:
   // The plan must outlive this. Throws OutOfMemory, and then has taken nothing.
-  BoundPlan(const Plan& plan, const std::vector<Device*>& devices, const VariableTable& variables, const VariableMemory& memory);
+  BoundPlan(const Plan& plan, const std::vector<Device*>& devices, const VariableTable& variables,
+            const VariableMemory& memory);
 
   std::vector<BoundStep>& steps(size_t partition) { return partitions_[partition].steps; }
   const std::vector<BoundStep>& steps(size_t partition) const { return partitions_[partition].steps; }

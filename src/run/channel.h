@@ -6,8 +6,8 @@
 
 namespace muster {
 
-// The hosts' part of a transfer: tells the receiver's driver that the sender's has enqueued the copy and recorded its event, so
-// that waiting for the event means this replay's. Carries no data. One sender, one receiver; neither locks.
+// The hosts' part of a transfer: tells the receiver's driver that the sender's has enqueued the copy and recorded its
+// event, so that waiting for the event means this replay's. Carries no data. One sender, one receiver; neither locks.
 class Channel {
  public:
   // Before each replay, when nobody uses it: forgets the last one.

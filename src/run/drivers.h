@@ -29,8 +29,8 @@ class Drivers {
   std::mutex mutex_;
   std::condition_variable has_begun_;     // a round, or the end of all
   std::condition_variable has_finished_;  // a round: told by its last thread, so that no thread wakes for nothing
-  int64_t round_ = 0;     // threads wait for it to rise,
-  size_t finished_ = 0;   // and count themselves in here
+  int64_t round_ = 0;                     // threads wait for it to rise,
+  size_t finished_ = 0;                   // and count themselves in here
   bool is_stopping_ = false;
 };
 

@@ -31,8 +31,8 @@ constexpr double kPollEvery = 0.02;  // seconds, while the host waits
 
 }  // namespace
 
-Executor::Executor(Plan plan, std::vector<Device*> devices, const VariableTable& variables, const VariableMemory& memory,
-                   std::function<void(int)> adopt_thread)
+Executor::Executor(Plan plan, std::vector<Device*> devices, const VariableTable& variables,
+                   const VariableMemory& memory, std::function<void(int)> adopt_thread)
     : plan_(std::move(plan)),
       bound_(plan_, devices, variables, memory),
       gate_(plan_.partitions.size()),
@@ -62,14 +62,16 @@ void Executor::MarkUpdates() {
 }
 
 void Executor::CancelIfInterrupted() {
-  if (Interrupted() && gate_.MayCancel()) bound_.Abandon(std::make_exception_ptr(Error(Code::kCancelled, "interrupted")));
+  if (Interrupted() && gate_.MayCancel())
+    bound_.Abandon(std::make_exception_ptr(Error(Code::kCancelled, "interrupted")));
 }
 
 void Executor::Launch(BoundStep& b, size_t partition) {
   try {
     b.kernel->Launch(b.args);
   } catch (const Error& error) {
-    throw error.Within(fmt::format("{} {}, {}", OpName(b.step->kind), b.step->name, plan_.partitions[partition].device.ToString()));
+    throw error.Within(
+        fmt::format("{} {}, {}", OpName(b.step->kind), b.step->name, plan_.partitions[partition].device.ToString()));
   }
 }
 
@@ -99,7 +101,8 @@ void Executor::Replay(size_t partition) {
   for (BoundStep& b : bound_.steps(partition)) {
     if (Interrupted() && gate_.MayCancel()) throw Error(Code::kCancelled, "interrupted");
     if (b.awaits_guard) gate_.AwaitVerdict(partition);
-    if (b.begins_updates && finishes_steps_) b.args.stream->Decide([this](std::exception_ptr failure) { gate_.Enter(failure); });
+    if (b.begins_updates && finishes_steps_)
+      b.args.stream->Decide([this](std::exception_ptr failure) { gate_.Enter(failure); });
     Enqueue(b, partition);
     if (!b.is_guarded) continue;
     if (!IsGuardFinite()) {
@@ -145,10 +148,12 @@ void Executor::CopyFeeds(const std::vector<Tensor>& feeds) {
     throw InvalidArgument(fmt::format("this plan takes {} feeds, got {}", plan_.feeds.size(), feeds.size()));
   for (size_t f = 0; f < feeds.size(); ++f)
     if (feeds[f].is_empty() || !(feeds[f].desc() == plan_.feeds[f].desc))
-      throw InvalidArgument(fmt::format("feed {} must be {}, not {}", f, plan_.feeds[f].desc.ToString(), feeds[f].desc().ToString()));
+      throw InvalidArgument(
+          fmt::format("feed {} must be {}, not {}", f, plan_.feeds[f].desc.ToString(), feeds[f].desc().ToString()));
   for (size_t f = 0; f < feeds.size(); ++f)
     if (bound_.feed(f) != nullptr)
-      CopyFromHost(bound_.device(static_cast<size_t>(plan_.feeds[f].partition)), bound_.feed(f), feeds[f].raw(), feeds[f].byte_size());
+      CopyFromHost(bound_.device(static_cast<size_t>(plan_.feeds[f].partition)), bound_.feed(f), feeds[f].raw(),
+                   feeds[f].byte_size());
 }
 
 void Executor::Run(int64_t step, const std::vector<Tensor>& feeds) {
@@ -233,7 +238,8 @@ void Executor::StopUnlessFinite(int fetch) {
   // Every update waits for the guard, or at least those from gradients.
   std::vector<size_t> held = FirstUpdates(plan_, false);
   if (!ComesBefore(last_writer, held)) held = FirstUpdates(plan_, true);
-  if (!ComesBefore(last_writer, held)) throw InvalidArgument("the guard needs what an update of the same step makes, so that it cannot stop the update");
+  if (!ComesBefore(last_writer, held))
+    throw InvalidArgument("the guard needs what an update of the same step makes, so that it cannot stop the update");
   for (size_t p = 0; p < held.size(); ++p)
     if (held[p] < bound_.steps(p).size()) bound_.steps(p)[held[p]].awaits_guard = true;
 }
@@ -256,7 +262,8 @@ bool Executor::IsGuardFinite() const {
 std::vector<Tensor> Executor::Fetch() const {
   std::vector<Tensor> results;
   for (size_t f = 0; f < plan_.fetches.size(); ++f)
-    results.push_back(ReadValue(bound_.device(static_cast<size_t>(plan_.fetches[f].partition)), plan_.fetches[f].desc, bound_.fetch(f)));
+    results.push_back(ReadValue(bound_.device(static_cast<size_t>(plan_.fetches[f].partition)), plan_.fetches[f].desc,
+                                bound_.fetch(f)));
   return results;
 }
 

@@ -16,9 +16,9 @@
 
 namespace muster {
 
-// One instance of a plan with its memory, which it replays. A plan of one partition is driven by the caller's thread; otherwise
-// each partition has a driver thread. Run is not thread-safe. The replay loop itself neither allocates nor locks; streams of
-// devices may.
+// One instance of a plan with its memory, which it replays. A plan of one partition is driven by the caller's thread;
+// otherwise each partition has a driver thread. Run is not thread-safe. The replay loop itself neither allocates nor
+// locks; streams of devices may.
 class Executor {
  public:
   // "adopt_thread", unless empty, is called with a device's index by each driver thread before it drives that device.
@@ -28,8 +28,8 @@ class Executor {
   Executor(const Executor&) = delete;
   Executor& operator=(const Executor&) = delete;
 
-  // Replays the plan once as step number "step"; all devices are idle when it returns or throws. Feeds must have the plan's
-  // descriptions. What a step throws names the node, its device and the step number; the first error wins.
+  // Replays the plan once as step number "step"; all devices are idle when it returns or throws. Feeds must have the
+  // plan's descriptions. What a step throws names the node, its device and the step number; the first error wins.
   void Run(int64_t step, const std::vector<Tensor>& feeds);
   // Run with a stamp before and after every step.
   Timeline RunTraced(int64_t step, const std::vector<Tensor>& feeds);
@@ -38,9 +38,9 @@ class Executor {
   // Copies of the fetched values of the last Run, row-major.
   std::vector<Tensor> Fetch() const;
 
-  // Ends later replays before the first update from a gradient on any device if this fetch's value is not finite: right behind
-  // the step that computes it, on its device. Throws InvalidArgument unless it is a float32 or float64 scalar that no device
-  // computes from what such an update makes.
+  // Ends later replays before the first update from a gradient on any device if this fetch's value is not finite: right
+  // behind the step that computes it, on its device. Throws InvalidArgument unless it is a float32 or float64 scalar
+  // that no device computes from what such an update makes.
   void StopUnlessFinite(int fetch);
 
   // An interrupt ends later replays before their first update, or not at all.
@@ -78,8 +78,8 @@ class Executor {
   bool is_traced_ = false;
   bool finishes_steps_ = false;
   std::mutex mutex_;
-  std::exception_ptr error_;  // the first of this replay, guarded by mutex_
-  bool is_stopped_ = false;   // by the guard, guarded by mutex_
+  std::exception_ptr error_;          // the first of this replay, guarded by mutex_
+  bool is_stopped_ = false;           // by the guard, guarded by mutex_
   std::unique_ptr<Drivers> drivers_;  // after everything that they use
 };
 

@@ -17,7 +17,8 @@ void PartClock::Stop(Stream* stream) { Mark(part_, stream); }
 
 std::array<double, kNumStepParts> PartClock::Sum() const {
   std::array<double, kNumStepParts> seconds{};
-  for (size_t i = 0; i + 1 < size_; ++i) seconds[static_cast<size_t>(marks_[i].part)] += marks_[i + 1].at - marks_[i].at;
+  for (size_t i = 0; i + 1 < size_; ++i)
+    seconds[static_cast<size_t>(marks_[i].part)] += marks_[i + 1].at - marks_[i].at;
   return seconds;
 }
 

@@ -12,8 +12,8 @@ namespace muster {
 enum class StepPart : uint8_t { kCompute, kExchange, kUpdate };
 inline constexpr size_t kNumStepParts = 3;
 
-// Splits one replay of a partition by what it spends time on: a stamp on the compute stream wherever the kind of work changes.
-// Neither allocates nor locks between Start and Sum. One thread.
+// Splits one replay of a partition by what it spends time on: a stamp on the compute stream wherever the kind of work
+// changes. Neither allocates nor locks between Start and Sum. One thread.
 class PartClock {
  public:
   // "most": of changes that a replay can make.

@@ -8,8 +8,8 @@
 namespace muster {
 namespace {
 
-// Floating-point operations that take as long as moving one byte, on the processors and cards of these years. Only the weights of
-// steps relative to each other depend on it.
+// Floating-point operations that take as long as moving one byte, on the processors and cards of these years. Only the
+// weights of steps relative to each other depend on it.
 constexpr double kFlopsPerByte = 10;
 
 const char* StreamName(StreamKind kind) {
@@ -50,8 +50,8 @@ TimelineSpan SpanOf(const Partition& partition, const Step& step, const StepSpan
   return span;
 }
 
-// Lets the planned spans begin as soon as their stream, and what they wait for, allow. Goes through the partitions so that each
-// receive comes after its send.
+// Lets the planned spans begin as soon as their stream, and what they wait for, allow. Goes through the partitions so
+// that each receive comes after its send.
 class Planner {
  public:
   Planner(const Plan& plan, std::vector<std::vector<TimelineSpan>>& spans)
@@ -73,7 +73,9 @@ class Planner {
   }
 
  private:
-  bool IsReady(const Step& step) const { return step.recv_channel < 0 || sent_at_[static_cast<size_t>(step.recv_channel)] >= 0; }
+  bool IsReady(const Step& step) const {
+    return step.recv_channel < 0 || sent_at_[static_cast<size_t>(step.recv_channel)] >= 0;
+  }
 
   void Place(const Step& step, TimelineSpan& span, std::vector<double>& free_at) {
     double& stream = free_at[static_cast<size_t>(step.stream)];

@@ -17,7 +17,8 @@ int64_t Micros(double seconds) { return static_cast<int64_t>(seconds * 1e6 + 0.5
 
 // tfprof knows devices by their lower-case names.
 std::string Lower(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  std::transform(text.begin(), text.end(), text.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   return text;
 }
 
@@ -46,7 +47,8 @@ Profile::Profile(std::vector<Graph> graphs) : graphs_(std::move(graphs)), operat
       // A constant may be on several devices under one name, which tfprof does not allow.
       std::string name = node.name;
       for (int copy = 1; !names.insert(name).second; ++copy) name = fmt::format("{}_{}", node.name, copy);
-      operations_.push_back({std::move(name), std::string(OpName(node.kind)), static_cast<int>(g), id, {}, 0, OutputBytes(node)});
+      operations_.push_back(
+          {std::move(name), std::string(OpName(node.kind)), static_cast<int>(g), id, {}, 0, OutputBytes(node)});
     }
 }
 
@@ -79,7 +81,8 @@ std::string Profile::ToProfileProto() const {
     out.set_op(operation.op);
     out.set_canonical_device(device);
     out.set_float_ops(operation.float_ops);
-    for (int i = 0; i < static_cast<int>(node.outputs.size()); ++i) SetShape(node.outputs[static_cast<size_t>(i)], &(*out.mutable_output_shapes())[i]);
+    for (int i = 0; i < static_cast<int>(node.outputs.size()); ++i)
+      SetShape(node.outputs[static_cast<size_t>(i)], &(*out.mutable_output_shapes())[i]);
     for (int i = 0; i < static_cast<int>(node.inputs.size()); ++i) {
       const Output input = node.inputs[static_cast<size_t>(i)];
       const int64_t from = operation_of_[static_cast<size_t>(operation.graph)][static_cast<size_t>(input.node)];
@@ -93,7 +96,8 @@ std::string Profile::ToProfileProto() const {
       exec.set_run_count(static_cast<int64_t>(runs.size()));
       exec.set_all_start_micros(runs.front().start);
       exec.add_devices(device);
-      tfprof::ExecTime& times = IsAccelerator(operation) ? (*exec.mutable_accelerator_execs())[device + "/stream:all"] : (*exec.mutable_cpu_execs())[device];
+      tfprof::ExecTime& times = IsAccelerator(operation) ? (*exec.mutable_accelerator_execs())[device + "/stream:all"]
+                                                         : (*exec.mutable_cpu_execs())[device];
       for (const Run& run : runs) {
         exec.set_latest_end_micros(std::max(exec.latest_end_micros(), run.start + run.micros));
         tfprof::Tuple& time = *times.add_times();

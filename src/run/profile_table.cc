@@ -20,7 +20,9 @@ std::string Time(double micros) {
   return micros < 1e6 ? fmt::format("{:.2f}ms", micros / 1e3) : fmt::format("{:.2f}sec", micros / 1e6);
 }
 
-std::string Bytes(double bytes) { return bytes < 1e6 ? fmt::format("{:.2f}KB", bytes / 1e3) : fmt::format("{:.2f}MB", bytes / 1e6); }
+std::string Bytes(double bytes) {
+  return bytes < 1e6 ? fmt::format("{:.2f}KB", bytes / 1e3) : fmt::format("{:.2f}MB", bytes / 1e6);
+}
 
 // "3.45ms (100.00%, 17.20%)": the share of this row and all below it, and of this row alone.
 template <typename Value, typename Text>
@@ -45,7 +47,8 @@ std::string Profile::OperationTable(int most) const {
     row.op = operation.op;
     for (const auto& [step, runs] : operation.runs) {
       row.bytes += static_cast<double>(operation.output_bytes) / steps;
-      for (const Run& run : runs) (IsAccelerator(operation) ? row.accelerator : row.cpu) += static_cast<double>(run.micros) / steps;
+      for (const Run& run : runs)
+        (IsAccelerator(operation) ? row.accelerator : row.cpu) += static_cast<double>(run.micros) / steps;
     }
   }
   std::vector<Row> rows;
@@ -53,11 +56,18 @@ std::string Profile::OperationTable(int most) const {
   std::stable_sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) {
     return a.accelerator != b.accelerator ? a.accelerator > b.accelerator : a.all() > b.all();
   });
-  std::string text = "Profile:\nnode name | output bytes | total execution time | accelerator execution time | cpu execution time";
+  std::string text =
+      "Profile:\nnode name | output bytes | total execution time | accelerator execution time | cpu execution time";
   for (size_t i = 0; i < std::min(rows.size(), static_cast<size_t>(most)); ++i)
-    text += fmt::format("\n{:<30} {:>28}, {:>28}, {:>28}, {:>28}", rows[i].op, Cell(rows, i, [](const Row& r) { return r.bytes; }, Bytes),
-                        Cell(rows, i, [](const Row& r) { return r.all(); }, Time), Cell(rows, i, [](const Row& r) { return r.accelerator; }, Time),
-                        Cell(rows, i, [](const Row& r) { return r.cpu; }, Time));
+    text += fmt::format("\n{:<30} {:>28}, {:>28}, {:>28}, {:>28}", rows[i].op,
+                        Cell(
+                            rows, i, [](const Row& r) { return r.bytes; }, Bytes),
+                        Cell(
+                            rows, i, [](const Row& r) { return r.all(); }, Time),
+                        Cell(
+                            rows, i, [](const Row& r) { return r.accelerator; }, Time),
+                        Cell(
+                            rows, i, [](const Row& r) { return r.cpu; }, Time));
   return text;
 }
 

@@ -75,8 +75,9 @@ class SessionImpl::PlanRunner final : public Runner {
     }
     stats_ = plan_->stats;
     std::unique_ptr<Plan> plan = std::move(plan_);  // if memory runs out below, the next run compiles again
-    auto executor = std::make_unique<Executor>(std::move(*plan), session_->DevicePointers(), session_->table_, session_->memory_,
-                                               [session = session_](int device) { session->AdoptThread(device); });
+    auto executor =
+        std::make_unique<Executor>(std::move(*plan), session_->DevicePointers(), session_->table_, session_->memory_,
+                                   [session = session_](int device) { session->AdoptThread(device); });
     if (guard_ >= 0) executor->StopUnlessFinite(guard_);  // if that is refused, the next run says so again
     if (finishes_steps_) executor->FinishSteps();
     executor_ = std::move(executor);
@@ -109,7 +110,8 @@ CompileRequest SessionImpl::RequestFor(const Wanted& wanted) {
   request.targets = wanted.targets;
   for (const LocalDevice& d : devices_) {
     const int64_t limit = d.device->name().type == "CPU" ? 0 : d.device->allocator()->Stats().bytes_limit;
-    request.devices.push_back({d.device->name(), d.kernels, d.caps, d.device->is_asynchronous(), limit, d.uses_host_memory});
+    request.devices.push_back(
+        {d.device->name(), d.kernels, d.caps, d.device->is_asynchronous(), limit, d.uses_host_memory});
   }
   request.variables = &table_;
   request.own_task = devices_[0].device->name().Task();
@@ -137,7 +139,8 @@ void SessionImpl::Initialize() {
   PlanRunner(this, std::move(wanted)).RunAs(0, {});
 }
 
-std::vector<Tensor> SessionImpl::Run(const Feeds& feeds, const std::vector<Output>& fetches, const std::vector<NodeId>& targets) {
+std::vector<Tensor> SessionImpl::Run(const Feeds& feeds, const std::vector<Output>& fetches,
+                                     const std::vector<NodeId>& targets) {
   Wanted wanted{{}, fetches, targets};
   std::vector<Tensor> values;
   for (const auto& [output, value] : feeds) {
@@ -145,8 +148,8 @@ std::vector<Tensor> SessionImpl::Run(const Feeds& feeds, const std::vector<Outpu
     wanted.feeds.push_back(output);
     values.push_back(value);
     if (value.is_empty() || !(value.desc() == graph_->desc(output)))
-      throw InvalidArgument(fmt::format("{} must be fed {}, not {}", graph_->node(output.node).name, graph_->desc(output).ToString(),
-                                        value.desc().ToString()));
+      throw InvalidArgument(fmt::format("{} must be fed {}, not {}", graph_->node(output.node).name,
+                                        graph_->desc(output).ToString(), value.desc().ToString()));
   }
   std::lock_guard lock(mutex_);
   std::unique_ptr<Runner>& runner = cache_[wanted];
@@ -172,12 +175,14 @@ Placement SessionImpl::PlaceLocked() {
   return PlaceGraph(RequestFor({}));
 }
 
-// When the session first sees a part of the graph, its variables get their devices, whatever is compiled first, and keep them.
+// When the session first sees a part of the graph, its variables get their devices, whatever is compiled first, and
+// keep them.
 void SessionImpl::UpdateTableLocked() {
   if (nodes_seen_ == graph_->num_nodes()) return;
   const Placement placement = PlaceLocked();
   if (options_.log_device_placement)
-    for (NodeId id = nodes_seen_; id < graph_->num_nodes(); ++id) std::fputs((placement.Line(*graph_, id) + "\n").c_str(), stderr);
+    for (NodeId id = nodes_seen_; id < graph_->num_nodes(); ++id)
+      std::fputs((placement.Line(*graph_, id) + "\n").c_str(), stderr);
   nodes_seen_ = graph_->num_nodes();
 }
 
@@ -198,8 +203,8 @@ Tensor SessionImpl::ReadVariable(Output ref) {
 void SessionImpl::WriteVariable(Output ref, const Tensor& value) {
   graph_->CheckExists(ref);
   if (value.is_empty() || !(value.desc() == graph_->desc(ref)))
-    throw InvalidArgument(fmt::format("variable {} is {}, not {}", graph_->node(ref.node).name, graph_->desc(ref).ToString(),
-                                      value.desc().ToString()));
+    throw InvalidArgument(fmt::format("variable {} is {}, not {}", graph_->node(ref.node).name,
+                                      graph_->desc(ref).ToString(), value.desc().ToString()));
   std::lock_guard lock(mutex_);
   memory_.Write(EntryLocked(ref), value);
 }
@@ -222,7 +227,8 @@ std::vector<DeviceInfo> SessionImpl::Devices() const {
   std::vector<DeviceInfo> infos;
   for (const LocalDevice& d : devices_) {
     const AllocatorStats stats = d.device->allocator()->Stats();
-    infos.push_back({d.device->name().ToString(), d.physical_id, d.uses_host_memory, d.description, stats.bytes_limit, stats.bytes_in_use, stats.peak_bytes_in_use});
+    infos.push_back({d.device->name().ToString(), d.physical_id, d.uses_host_memory, d.description, stats.bytes_limit,
+                     stats.bytes_in_use, stats.peak_bytes_in_use});
   }
   return infos;
 }

@@ -19,8 +19,8 @@ struct LocalDevice {
   std::unique_ptr<Device> device;
   const KernelTable* kernels = nullptr;
   DeviceCaps caps;
-  std::string description;  // for listings
-  int physical_id = -1;     // the card of a GPU
+  std::string description;       // for listings
+  int physical_id = -1;          // the card of a GPU
   bool uses_host_memory = true;  // CPUs and simulated GPUs
   // Called by each thread that is going to drive the device: binds it to the device's cores, if it has any of its own.
   std::function<void()> adopt_thread;

@@ -20,7 +20,9 @@ double MicrosOf(int64_t nanos) { return static_cast<double>(nanos) / 1e3; }
 // A number for each device and each of its streams, in order of appearance.
 class Rows {
  public:
-  int Device(const std::string& device) { return devices_.emplace(device, static_cast<int>(devices_.size())).first->second; }
+  int Device(const std::string& device) {
+    return devices_.emplace(device, static_cast<int>(devices_.size())).first->second;
+  }
   int Stream(const TimelineSpan& span) {
     auto& streams = streams_[span.device];
     return streams.emplace(span.stream, static_cast<int>(streams.size())).first->second;
@@ -44,7 +46,12 @@ Json Event(const TimelineSpan& span, int pid, int tid, double start, double seco
           {"tid", tid},
           {"ts", MicrosOf(from)},
           {"dur", MicrosOf(to - from)},
-          {"args", {{"name", span.name}, {"op", span.op}, {"output", span.output}, {"float_ops", span.float_ops}, {"bytes", span.bytes}}}};
+          {"args",
+           {{"name", span.name},
+            {"op", span.op},
+            {"output", span.output},
+            {"float_ops", span.float_ops},
+            {"bytes", span.bytes}}}};
 }
 
 std::string Quoted(const std::string& text) { return Json(text).dump(-1, ' ', false, Json::error_handler_t::replace); }
@@ -81,13 +88,15 @@ std::string StepStatsText(const Timeline& timeline) {
     const std::string device = span.stream == "compute" ? span.device : span.device + "/stream:" + span.stream;
     if (by_device.find(device) == by_device.end()) order.push_back(device);
     by_device[device] += fmt::format(
-        "  node_stats {{\n    node_name: {}\n    all_start_micros: {}\n    op_end_rel_micros: {}\n    all_end_rel_micros: {}\n"
+        "  node_stats {{\n    node_name: {}\n    all_start_micros: {}\n    op_end_rel_micros: {}\n    "
+        "all_end_rel_micros: {}\n"
         "    timeline_label: {}\n  }}\n",
         Quoted(span.name), Micros(span.start), Micros(span.seconds), Micros(span.seconds),
         Quoted(fmt::format("{} = {}({})", span.name, span.op, span.output)));
   }
   std::string text;
-  for (const std::string& device : order) text += fmt::format("dev_stats {{\n  device: {}\n{}}}\n", Quoted(device), by_device[device]);
+  for (const std::string& device : order)
+    text += fmt::format("dev_stats {{\n  device: {}\n{}}}\n", Quoted(device), by_device[device]);
   return text;
 }
 

@@ -20,12 +20,14 @@ std::vector<size_t> ReachedBefore(const Plan& plan, const std::vector<size_t>& s
   std::vector<bool> is_sent(plan.channels.size(), false), is_recorded(plan.events.size(), false);
   const auto can_run = [&](const Step& step) {
     if (step.recv_channel >= 0 && !is_sent[static_cast<size_t>(step.recv_channel)]) return false;
-    return std::all_of(step.waits.begin(), step.waits.end(), [&](int event) { return is_recorded[static_cast<size_t>(event)]; });
+    return std::all_of(step.waits.begin(), step.waits.end(),
+                       [&](int event) { return is_recorded[static_cast<size_t>(event)]; });
   };
   for (bool has_moved = true; has_moved;) {
     has_moved = false;
     for (size_t p = 0; p < next.size(); ++p)
-      for (const auto& steps = plan.partitions[p].steps; next[p] < stop[p] && can_run(steps[next[p]]); ++next[p], has_moved = true) {
+      for (const auto& steps = plan.partitions[p].steps; next[p] < stop[p] && can_run(steps[next[p]]);
+           ++next[p], has_moved = true) {
         const Step& step = steps[next[p]];
         if (step.send_channel >= 0) is_sent[static_cast<size_t>(step.send_channel)] = true;
         for (int event : step.signals) is_recorded[static_cast<size_t>(event)] = true;

@@ -56,8 +56,8 @@ void VariableMemory::Allocate(VariableTable& table, int device, const std::vecto
   for (int i : indices) layouts_[static_cast<size_t>(i)] = table.entry(i).desc.layout;
 }
 
-// Rare: a plan wants another form after variables have values. Everything on the device moves to one new chunk; until then
-// both exist.
+// Rare: a plan wants another form after variables have values. Everything on the device moves to one new chunk; until
+// then both exist.
 void VariableMemory::Relayout(VariableTable& table, int device, const std::vector<int>& indices) {
   const VariableTable before = table;
   const std::vector<Layout> old_layouts = layouts_;
@@ -67,7 +67,8 @@ void VariableMemory::Relayout(VariableTable& table, int device, const std::vecto
     const VariableTable::Entry &old = before.entry(i), &e = table.entry(i);
     if (old.chunk < 0) continue;
     const TensorDesc from{e.desc.dtype, e.desc.shape, old_layouts[static_cast<size_t>(i)]};
-    if (from.layout == e.desc.layout) CopyWithin(DeviceOf(device), Address(e), Address(old), static_cast<size_t>(e.desc.byte_size()));
+    if (from.layout == e.desc.layout)
+      CopyWithin(DeviceOf(device), Address(e), Address(old), static_cast<size_t>(e.desc.byte_size()));
     else Write(e, ReadValue(DeviceOf(device), from, Address(old)));
   }
   for (size_t c = 0; c < num_old; ++c) {

@@ -54,8 +54,10 @@ int ThreadsFromEnvironment() {
 int ThreadsPerDevice(const SessionOptions& options, int devices) {
   const int cores = UsableCpus();
   if (options.intra_op_threads < 0 || options.intra_op_threads > kMostThreadsPerCpu * cores)
-    throw InvalidArgument(fmt::format("num_intra_threads is {}, but must be between 1 and {} on this machine with {} usable CPUs; 0 takes all of them",
-                                      options.intra_op_threads, kMostThreadsPerCpu * cores, cores));
+    throw InvalidArgument(
+        fmt::format("num_intra_threads is {}, but must be between 1 and {} on this machine with {} usable CPUs; 0 "
+                    "takes all of them",
+                    options.intra_op_threads, kMostThreadsPerCpu * cores, cores));
   if (options.intra_op_threads > 0) return options.intra_op_threads;
   if (const int wanted = ThreadsFromEnvironment(); wanted > 0) return std::min(wanted, kMostThreadsPerCpu * cores);
   return std::max(1, cores / std::max(1, devices));
@@ -76,7 +78,9 @@ DeviceName LocalName(const char* type, int index) {
   return DeviceName::Parse(fmt::format("/job:localhost/replica:0/task:0/device:{}:{}", type, index));
 }
 
-const KernelTable& SimTableFor(const std::string& backend) { return backend == "reference" ? SimReferenceTable() : SimCpuTable(); }
+const KernelTable& SimTableFor(const std::string& backend) {
+  return backend == "reference" ? SimReferenceTable() : SimCpuTable();
+}
 
 // Threads of the kernels of each of "devices" devices.
 DeviceCaps CapsFor(const SessionOptions& options, int devices) {
@@ -86,10 +90,12 @@ DeviceCaps CapsFor(const SessionOptions& options, int devices) {
 // Says once for each kind of device that there are more of them than cores.
 void WarnOfSharedCores(const char* kind, int devices, size_t cores, std::atomic<bool>* has_warned) {
   if (static_cast<size_t>(devices) > cores && !has_warned->exchange(true))
-    fmt::print(stderr, "warning: {} {} share {} core{}; they will slow each other down\n", devices, kind, cores, cores == 1 ? "" : "s");
+    fmt::print(stderr, "warning: {} {} share {} core{}; they will slow each other down\n", devices, kind, cores,
+               cores == 1 ? "" : "s");
 }
 
-// Several CPU devices get cores of their own, unless the user wants more threads than those have: then nothing is bound.
+// Several CPU devices get cores of their own, unless the user wants more threads than those have: then nothing is
+// bound.
 std::vector<HardwareThreads> CoresOfCpus(const SessionOptions& options) {
   const std::vector<HardwareThreads> anywhere(static_cast<size_t>(options.num_cpu_devices));
   if (options.num_cpu_devices == 1) return anywhere;
@@ -104,7 +110,8 @@ std::vector<HardwareThreads> CoresOfCpus(const SessionOptions& options) {
 }
 
 std::string CpuText(const HardwareThreads& own) {
-  return own.empty() ? "CPU" : fmt::format("CPU, hardware thread{} {}", own.size() == 1 ? "" : "s", fmt::join(own, ","));
+  return own.empty() ? "CPU"
+                     : fmt::format("CPU, hardware thread{} {}", own.size() == 1 ? "" : "s", fmt::join(own, ","));
 }
 
 void AddCpus(const SessionOptions& options, const SimSettings* checked, std::vector<LocalDevice>* devices) {
@@ -113,7 +120,8 @@ void AddCpus(const SessionOptions& options, const SimSettings* checked, std::vec
   const std::vector<HardwareThreads> cores = CoresOfCpus(options);
   for (int i = 0; i < options.num_cpu_devices; ++i) {
     LocalDevice local;
-    if (checked != nullptr) local.device = std::make_unique<CheckedCpu>(LocalName("CPU", i), &HostAllocator::Process(), *checked);
+    if (checked != nullptr)
+      local.device = std::make_unique<CheckedCpu>(LocalName("CPU", i), &HostAllocator::Process(), *checked);
     else local.device = std::make_unique<CpuDevice>(LocalName("CPU", i), &HostAllocator::Process());
     local.kernels = checked != nullptr ? &SimTableFor(options.backend) : &TableFor(options.backend);
     local.caps = CapsFor(options, options.num_cpu_devices);
@@ -127,17 +135,20 @@ void AddCpus(const SessionOptions& options, const SimSettings* checked, std::vec
 std::vector<LogicalGpu> WantedGpus(const SessionOptions& options) {
   const GpuOptions& gpu = options.gpu;
   if (gpu.simulated_gpus < 0 || gpu.card_memory_mb < 1)
-    throw InvalidArgument(fmt::format("cannot simulate {} GPUs with {} MiB each", gpu.simulated_gpus, gpu.card_memory_mb));
+    throw InvalidArgument(
+        fmt::format("cannot simulate {} GPUs with {} MiB each", gpu.simulated_gpus, gpu.card_memory_mb));
   return LogicalGpus(gpu, gpu.simulated_gpus, gpu.card_memory_mb << 20, options.num_gpus);
 }
 
 void AddSimulatedGpus(const SessionOptions& options, const std::vector<LogicalGpu>& gpus, const SimSettings& settings,
                       std::vector<LocalDevice>* devices) {
   static std::atomic<bool> has_warned{false};
-  if (gpus.size() > 1) WarnOfSharedCores("simulated GPUs", static_cast<int>(gpus.size()), UsableCores().size(), &has_warned);
+  if (gpus.size() > 1)
+    WarnOfSharedCores("simulated GPUs", static_cast<int>(gpus.size()), UsableCores().size(), &has_warned);
   for (size_t i = 0; i < gpus.size(); ++i) {
     LocalDevice local;
-    local.device = std::make_unique<SimGpu>(LocalName("GPU", static_cast<int>(i)), gpus[i].memory_limit, options.gpu.allow_growth, settings);
+    local.device = std::make_unique<SimGpu>(LocalName("GPU", static_cast<int>(i)), gpus[i].memory_limit,
+                                            options.gpu.allow_growth, settings);
     local.kernels = &SimTableFor(options.backend);
     local.caps = CapsFor(options, static_cast<int>(gpus.size()));
     local.description = fmt::format("simulated GPU, card {}, {} MiB", gpus[i].card, gpus[i].memory_limit >> 20);

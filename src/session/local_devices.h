@@ -6,7 +6,8 @@
 
 namespace muster {
 
-// The devices that the options ask for, with the kernel tables of their backend: the one place where backends meet run/.
+// The devices that the options ask for, with the kernel tables of their backend: the one place where backends meet
+// run/.
 std::vector<LocalDevice> MakeLocalDevices(const SessionOptions& options);
 
 // Name and version of the libraries that these backends stand on.

@@ -19,7 +19,8 @@ Session::~Session() = default;
 
 void Session::Initialize() { impl_->Initialize(); }
 
-std::vector<Tensor> Session::Run(const Feeds& feeds, const std::vector<Output>& fetches, const std::vector<NodeId>& targets) {
+std::vector<Tensor> Session::Run(const Feeds& feeds, const std::vector<Output>& fetches,
+                                 const std::vector<NodeId>& targets) {
   return impl_->Run(feeds, fetches, targets);
 }
 

@@ -31,7 +31,8 @@ std::string CheckpointOfPart(const std::string& path) {
 // Oldest first; nothing if the file is missing or damaged.
 std::vector<std::string> StatePaths(const std::string& folder) try {
   std::vector<std::string> paths;
-  for (const std::string& path : data::ReadCheckpointState(folder).all) paths.push_back(data::ResolveCheckpoint(folder, path));
+  for (const std::string& path : data::ReadCheckpointState(folder).all)
+    paths.push_back(data::ResolveCheckpoint(folder, path));
   return paths;
 } catch (const Error&) {
   return {};
@@ -63,7 +64,8 @@ std::vector<std::string> CheckpointsIn(const std::string& folder) {
     const auto at = std::ranges::find_if(listed, [&](const std::string& p) { return IsSamePath(p, path); });
     return at == listed.end() ? -1 : at - listed.begin();
   };
-  std::ranges::sort(found, std::ranges::greater{}, [&](const std::string& path) { return std::make_tuple(rank(path), StepOfCheckpoint(path), path); });
+  std::ranges::sort(found, std::ranges::greater{},
+                    [&](const std::string& path) { return std::make_tuple(rank(path), StepOfCheckpoint(path), path); });
   return found;
 }
 
@@ -108,7 +110,8 @@ void RemoveRemnants(const std::string& folder, const std::string& name, const st
   for (const auto& entry : fs::directory_iterator(folder, error)) {
     const std::string path = CheckpointOfPart(entry.path().string());
     const std::string file = fs::path(path).filename().string();
-    const bool is_ours = file.size() > name.size() + 1 && file.starts_with(name + "-") && file.find_first_not_of("0123456789", name.size() + 1) == file.npos;
+    const bool is_ours = file.size() > name.size() + 1 && file.starts_with(name + "-") &&
+                         file.find_first_not_of("0123456789", name.size() + 1) == file.npos;
     if (is_ours && !CheckpointExists(path) && !IsSamePath(path, newest)) remnants.insert(path);
   }
   for (const std::string& path : remnants) RemoveCheckpoint(path);
@@ -116,7 +119,8 @@ void RemoveRemnants(const std::string& folder, const std::string& name, const st
 
 bool HasUnlistedCheckpoints(const std::string& folder) {
   std::error_code error;
-  if (!fs::is_directory(folder, error) || fs::exists(fs::path(folder) / data::kCheckpointStateFile, error)) return false;
+  if (!fs::is_directory(folder, error) || fs::exists(fs::path(folder) / data::kCheckpointStateFile, error))
+    return false;
   return std::ranges::any_of(CheckpointsIn(folder), [](const std::string& path) {
     return fs::path(path).filename().string() == fmt::format("{}-{}", kCheckpointName, StepOfCheckpoint(path));
   });
@@ -135,7 +139,8 @@ std::vector<std::string> CheckpointsOf(const std::string& path) {
     return paths;
   }
   const std::string prefix = path.ends_with(kIndexEnding) ? path.substr(0, path.size() - kIndexEnding.size()) : path;
-  if (!CheckpointExists(prefix)) throw NotFound(fmt::format("{}: no such folder or checkpoint (no file {})", path, data::IndexPath(prefix)));
+  if (!CheckpointExists(prefix))
+    throw NotFound(fmt::format("{}: no such folder or checkpoint (no file {})", path, data::IndexPath(prefix)));
   return {prefix};
 }
 

@@ -43,8 +43,10 @@ void Checkpointer::Save(int64_t step) {
 
 namespace {
 
-// How a run goes on from "intact" in place of "broken" ("": the list of checkpoints is). Without a flag it takes what is newer first.
-std::string WayOn(const std::string& folder, const std::string& broken, const IntactCheckpoint& intact, const std::string& flag) {
+// How a run goes on from "intact" in place of "broken" ("": the list of checkpoints is). Without a flag it takes what
+// is newer first.
+std::string WayOn(const std::string& folder, const std::string& broken, const IntactCheckpoint& intact,
+                  const std::string& flag) {
   if (!flag.empty()) return fmt::format("--{}={}", flag, intact.path);
   if (broken.empty()) return HowToList(folder, intact.path) + " to go on from it";
   return fmt::format("remove {}.* to go on from it", fmt::join(intact.damaged, ".* and "));
@@ -54,7 +56,9 @@ std::string WayOn(const std::string& folder, const std::string& broken, const In
 std::string Advice(const std::string& folder, const std::string& broken, bool is_damage, const std::string& flag) try {
   const IntactCheckpoint intact = NewestIntactCheckpoint(folder, broken);
   const bool is_sure = is_damage && intact.unread.empty();
-  if (intact.path.empty()) return is_sure ? fmt::format("; there is no {}intact checkpoint in the folder", broken.empty() ? "" : "other ") : "";
+  if (intact.path.empty())
+    return is_sure ? fmt::format("; there is no {}intact checkpoint in the folder", broken.empty() ? "" : "other ")
+                   : "";
   if (!is_sure) return "; the newest checkpoint that can be read is " + intact.path;
   return fmt::format("; the newest intact checkpoint is {}: {}", intact.path, WayOn(folder, broken, intact, flag));
 } catch (const Error&) {
@@ -65,12 +69,14 @@ std::string Advice(const std::string& folder, const std::string& broken, bool is
 std::string UnlistedText(const std::string& folder, const char* which, const std::string& flag) {
   if (!HasUnlistedCheckpoints(folder)) return "";
   const std::filesystem::path list = std::filesystem::path(folder) / data::kCheckpointStateFile;
-  return fmt::format("{}: no such file, but the folder has checkpoints{}{}", list.string(), which, Advice(folder, "", true, flag));
+  return fmt::format("{}: no such file, but the folder has checkpoints{}{}", list.string(), which,
+                     Advice(folder, "", true, flag));
 }
 
 }  // namespace
 
-std::string RestoreNewest(Saver& saver, Session& session, const std::string& folder, const std::string& path, const std::string& flag) {
+std::string RestoreNewest(Saver& saver, Session& session, const std::string& folder, const std::string& path,
+                          const std::string& flag) {
   std::string chosen = path;
   try {
     if (chosen.empty()) chosen = Saver::LatestCheckpoint(folder);
@@ -88,7 +94,8 @@ std::string RestoreNewest(Saver& saver, Session& session, const std::string& fol
 std::string UnlistedNote(const std::string& folder, const std::string& flag) { return UnlistedText(folder, "", flag); }
 
 void CheckNothingIsUnlisted(const std::string& folder, const std::string& flag) {
-  if (const std::string text = UnlistedText(folder, ", which a run from the start would replace", flag); !text.empty()) throw DataLoss(text);
+  if (const std::string text = UnlistedText(folder, ", which a run from the start would replace", flag); !text.empty())
+    throw DataLoss(text);
 }
 
 }  // namespace muster::train

@@ -11,8 +11,8 @@ namespace muster::train {
 
 // When checkpoints are written, beside the one at the end. Both may be set; 0: not for that reason.
 struct CheckpointOptions {
-  std::string folder;      // must exist
-  int64_t every_steps = 0;  // after steps that this divides
+  std::string folder;        // must exist
+  int64_t every_steps = 0;   // after steps that this divides
   double every_seconds = 0;  // and at the start, as tf.train.Supervisor does
 };
 
@@ -21,8 +21,8 @@ class Checkpointer {
  public:
   Checkpointer(Saver& saver, Session& session, CheckpointOptions options, const Clock& clock);
 
-  // Training begins with this many steps done, which are in a checkpoint already, in the folder or where they were restored from, or
-  // are none.
+  // Training begins with this many steps done, which are in a checkpoint already, in the folder or where they were
+  // restored from, or are none.
   void Begin(int64_t step);
   // After a step. Throws what writing an earlier checkpoint threw.
   void AfterStep(int64_t step);
@@ -57,13 +57,14 @@ class CheckpointHook : public Hook {
   Checkpointer& checkpointer_;
 };
 
-// Restores the newest checkpoint of a folder, or "path" if it is not empty. Returns the path; "" if the folder has none. If the
-// checkpoint is damaged the error also names the newest one that is intact and how to go on from it, with "flag" if not empty; if it
-// cannot be read for another reason, the newest one that can.
-std::string RestoreNewest(Saver& saver, Session& session, const std::string& folder, const std::string& path, const std::string& flag);
+// Restores the newest checkpoint of a folder, or "path" if it is not empty. Returns the path; "" if the folder has
+// none. If the checkpoint is damaged the error also names the newest one that is intact and how to go on from it, with
+// "flag" if not empty; if it cannot be read for another reason, the newest one that can.
+std::string RestoreNewest(Saver& saver, Session& session, const std::string& folder, const std::string& path,
+                          const std::string& flag);
 
-// Of a folder that RestoreNewest found nothing in: that there are checkpoints which no "checkpoint" file lists, with the same end; "":
-// there are none.
+// Of a folder that RestoreNewest found nothing in: that there are checkpoints which no "checkpoint" file lists, with
+// the same end; "": there are none.
 std::string UnlistedNote(const std::string& folder, const std::string& flag);
 
 // The same before a training, which would replace them: throws DataLoss.

@@ -17,20 +17,22 @@ size_t PrefixLength(std::string_view name) {
 
 // Inputs that are kept, and what --staged_vars carries from one step to the next.
 bool IsOfOneRun(const std::string& name) {
-  return name.find("gpu_cached_inputs") != std::string::npos || name.starts_with("staged/") || name.starts_with("delayed_gradients/");
+  return name.find("gpu_cached_inputs") != std::string::npos || name.starts_with("staged/") ||
+         name.starts_with("delayed_gradients/");
 }
 
 // The state of an automatic loss scale, which training without --use_fp16 has none of.
 bool IsOfLossScale(const std::string& name) { return name == "loss_scale" || name == "loss_scale_normal_steps"; }
 
-// What an optimizer keeps once for all variables. Each copy of the variables has an optimizer of its own, and the graph numbers
-// the state of the later ones: "beta1_power", "beta1_power_1". "" for everything else.
+// What an optimizer keeps once for all variables. Each copy of the variables has an optimizer of its own, and the graph
+// numbers the state of the later ones: "beta1_power", "beta1_power_1". "" for everything else.
 std::string SharedStateOf(const std::string& name) {
   static constexpr std::string_view kStates[] = {"beta1_power", "beta2_power", "iteration", "mu_product"};
   for (const std::string_view state : kStates) {
     if (!name.starts_with(state)) continue;
     const std::string_view number = std::string_view(name).substr(state.size());
-    const bool is_numbered = number.size() > 1 && number[0] == '_' && number.find_first_not_of("0123456789", 1) == std::string_view::npos;
+    const bool is_numbered =
+        number.size() > 1 && number[0] == '_' && number.find_first_not_of("0123456789", 1) == std::string_view::npos;
     if (number.empty() || is_numbered) return std::string(state);
   }
   return "";
@@ -49,7 +51,8 @@ SavedVariable SavedShared(const VariableInfo& info, const std::string& state, bo
 }
 
 SavedVariable Saved(const VariableInfo& info, bool copies_are_equal) {
-  if (const std::string state = SharedStateOf(info.name); !state.empty()) return SavedShared(info, state, copies_are_equal);
+  if (const std::string state = SharedStateOf(info.name); !state.empty())
+    return SavedShared(info, state, copies_are_equal);
   const std::string name = CheckpointName(info.name);
   SavedVariable saved{.ref = info.ref, .name = name, .is_optional = IsOfLossScale(name)};
   if (const size_t length = PrefixLength(name); length > 0) {

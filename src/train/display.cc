@@ -28,7 +28,9 @@ std::string Bar(double fraction, int width, bool colour) {
 }
 
 // The number of the epoch in work, from 1.
-int64_t EpochInWork(const Progress& progress) { return std::min(static_cast<int64_t>(progress.epoch) + 1, progress.num_epochs); }
+int64_t EpochInWork(const Progress& progress) {
+  return std::min(static_cast<int64_t>(progress.epoch) + 1, progress.num_epochs);
+}
 
 // One line that is drawn over itself.
 class TerminalDisplay : public Hook {
@@ -133,14 +135,18 @@ std::string ProgressLine(const Progress& progress, int columns, bool colour) {
 }
 
 std::string StepLine(const Progress& progress) {
-  return fmt::format("step {} of {}  epoch {:.2f}  loss {:.4f}  accuracy {:.4f}  {:.0f} images/s  {} left", progress.step, progress.total_steps,
-                     progress.epoch, WithoutNanSign(progress.loss), progress.accuracy, progress.images_per_sec, DurationText(progress.seconds_left));
+  return fmt::format("step {} of {}  epoch {:.2f}  loss {:.4f}  accuracy {:.4f}  {:.0f} images/s  {} left",
+                     progress.step, progress.total_steps, progress.epoch, WithoutNanSign(progress.loss),
+                     progress.accuracy, progress.images_per_sec, DurationText(progress.seconds_left));
 }
 
 std::string EvaluationLine(const Evaluation& evaluation, int64_t num_epochs) {
-  return fmt::format("epoch {:.4g}/{}  loss {:.4f}  accuracy {:.4f}  test loss {:.4f}  test accuracy {:.4f}  {:.0f} images/s  at {:.1f} s",
-                     std::floor(evaluation.epoch * 100) / 100, num_epochs, WithoutNanSign(evaluation.train_loss), evaluation.train_accuracy,
-                     WithoutNanSign(evaluation.test_loss), evaluation.test_accuracy, evaluation.images_per_sec, evaluation.at_seconds);
+  return fmt::format(
+      "epoch {:.4g}/{}  loss {:.4f}  accuracy {:.4f}  test loss {:.4f}  test accuracy {:.4f}  {:.0f} images/s  at "
+      "{:.1f} s",
+      std::floor(evaluation.epoch * 100) / 100, num_epochs, WithoutNanSign(evaluation.train_loss),
+      evaluation.train_accuracy, WithoutNanSign(evaluation.test_loss), evaluation.test_accuracy,
+      evaluation.images_per_sec, evaluation.at_seconds);
 }
 
 std::string DurationText(double seconds) {

@@ -10,8 +10,8 @@
 namespace muster::train {
 
 // The display of a training run. On a terminal: one line with a bar, loss, accuracy, images/s and time left, redrawn at
-// most ten times a second, and above it one line per evaluation. Elsewhere: a line every "display_every" steps (0: none)
-// and one per evaluation. Nothing is owned.
+// most ten times a second, and above it one line per evaluation. Elsewhere: a line every "display_every" steps (0:
+// none) and one per evaluation. Nothing is owned.
 std::unique_ptr<Hook> MakeDisplay(Console& console, const Clock& clock, int64_t display_every);
 
 // The pieces, for tests. A progress line is never longer than "columns": what does not fit is left out, the least

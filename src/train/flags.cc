@@ -12,7 +12,9 @@ namespace {
 class Builder {
  public:
   void Group(std::string group) { group_ = std::move(group); }
-  FlagSpec& Bool(std::string name, bool value, std::string help) { return Add(std::move(name), FlagType::kBoolean, value, std::move(help)); }
+  FlagSpec& Bool(std::string name, bool value, std::string help) {
+    return Add(std::move(name), FlagType::kBoolean, value, std::move(help));
+  }
   FlagSpec& Int(std::string name, int64_t value, std::string help, double lower, double upper = 1e12) {
     return Bounded(Add(std::move(name), FlagType::kInteger, value, std::move(help)), lower, upper);
   }
@@ -31,7 +33,11 @@ class Builder {
 
  private:
   FlagSpec& Add(std::string name, FlagType type, FlagValue value, std::string help) {
-    specs_.push_back({.name = std::move(name), .type = type, .default_value = std::move(value), .help = std::move(help), .group = group_});
+    specs_.push_back({.name = std::move(name),
+                      .type = type,
+                      .default_value = std::move(value),
+                      .help = std::move(help),
+                      .group = group_});
     return specs_.back();
   }
   static FlagSpec& Bounded(FlagSpec& spec, double lower, double upper) {
@@ -46,13 +52,17 @@ class Builder {
 
 void AddDataFlags(Builder& add) {
   add.Group("Data");
-  add.String("dataset", "fashion-mnist", std::string(data::kDatasetSpecs) + "; named sets are searched in $MUSTER_DATA_DIR if it is set").important = true;
-  add.String("data_name", "", "the same as --dataset in the words of muster bench: a name, with the folder in --data_dir");
+  add.String("dataset", "fashion-mnist",
+             std::string(data::kDatasetSpecs) + "; named sets are searched in $MUSTER_DATA_DIR if it is set")
+      .important = true;
+  add.String("data_name", "",
+             "the same as --dataset in the words of muster bench: a name, with the folder in --data_dir");
   add.String("data_dir", "", "folder of the data set that --data_name names");
   add.Bool("random_flip", false, "mirror half of the training images").important = true;
   add.Int("shift_crop", 0, "shift training images by up to N pixels, zeros at the edges", 0, 64).important = true;
   add.Int("pad_to", 0, "put images in the middle of a square of N pixels, zeros around them; 0: no", 0, 4096);
-  add.Enum("normalization", "standardize", {"standardize", "unit"}, "pixels to mean 0 and deviation 1 of the training set, or to 0..1");
+  add.Enum("normalization", "standardize", {"standardize", "unit"},
+           "pixels to mean 0 and deviation 1 of the training set, or to 0..1");
   add.Int("num_prefetch_threads", 1, "threads that prepare batches; 0: none beside training", 0, 256);
   add.Int("prefetch_batches", 3, "batches in memory", 2, 64);
 }
@@ -62,7 +72,8 @@ void AddModelFlags(Builder& add) {
   add.String("model", "cnn", "the network; an unknown name lists them").important = true;
   add.Int("batch_size", 128, "images per step; auto: as many as fit", 1, 1 << 24).important = true;
   add.Enum("optimizer", "adam", OptimizerNames(), "rule").important = true;
-  add.Float("init_learning_rate", 0.004, "learning rate at the start; --learning_rate_schedule changes it", 0).important = true;
+  add.Float("init_learning_rate", 0.004, "learning rate at the start; --learning_rate_schedule changes it", 0)
+      .important = true;
   add.Enum("learning_rate_schedule", "polynomial", ScheduleNames(), "how the rate changes");
   add.Float("num_learning_rate_warmup_epochs", 0, "linear ramp from 0 at the start", 0);
   add.Float("num_epochs_per_decay", 1, "exponential, staircase: epochs between decays", 1e-6);
@@ -91,7 +102,9 @@ void AddRunFlags(Builder& add) {
   add.Int("seed", 1, "of weights, order and augmentation", 0).important = true;
   add.Int("num_intra_threads", 0, "threads of an operation; 0: one per core", 0, 4096).important = true;
   add.Enum("backend", "cpu", {"cpu", "reference"}, "kernels: fast ones, or the plain loops that tests trust");
-  add.Enum("recompute", "none", {"none", "auto"}, "auto: compute activations again in the backward pass if they do not fit").important = true;
+  add.Enum("recompute", "none", {"none", "auto"},
+           "auto: compute activations again in the backward pass if they do not fit")
+      .important = true;
   add.Int("host_memory_limit_mb", 0, "memory of the host to stay within, in MiB; 0: what is free", 0, 1 << 30);
   add.Bool("check_nan", true, "stop at the first loss that is not finite, naming step and layer");
 }
@@ -105,13 +118,15 @@ void AddOutputFlags(Builder& add) {
 
 void AddCheckpointFlags(Builder& add) {
   add.Group("Checkpoints and TensorBoard");
-  add.String("checkpoint_dir", "", "folder for checkpoints in TensorFlow's format; a run goes on from the newest in it").important = true;
+  add.String("checkpoint_dir", "", "folder for checkpoints in TensorFlow's format; a run goes on from the newest in it")
+      .important = true;
   add.String("restore_from", "", "the checkpoint to go on from instead, as PREFIX of PREFIX.index");
   add.Int("save_model_steps", 0, "write a checkpoint every so many steps; 0: no", 0);
   add.Int("save_model_secs", 600, "write a checkpoint every so many seconds; 0: no", 0);
   add.Int("max_ckpts_to_keep", 5, "newest checkpoints that stay; 0: all", 0);
   add.Int("save_summaries_steps", 0, "write TensorBoard's event file into --train_dir every so many steps; 0: no", 0);
-  add.Int("summary_verbosity", 1, "1: loss, accuracy, learning rate, graph; 2: and a histogram of all gradients; 3: and of each weight", 0, 3);
+  add.Int("summary_verbosity", 1,
+          "1: loss, accuracy, learning rate, graph; 2: and a histogram of all gradients; 3: and of each weight", 0, 3);
 }
 
 void CheckBelowOne(std::string_view flag, double value) {
@@ -127,10 +142,12 @@ void CheckCombinations(const FlagValues& values, const TrainOptions& options) {
   const auto schedule_is = [&](auto... kinds) { return ((options.schedule.kind == kinds) || ...); };
   const auto optimizer_is = [&](auto... names) { return ((options.optimizer.name == names) || ...); };
   for (const char* flag : {"num_epochs_per_decay", "learning_rate_decay_factor"})
-    CheckSet(values, flag, schedule_is("exponential", "staircase"), "--learning_rate_schedule=exponential or staircase");
+    CheckSet(values, flag, schedule_is("exponential", "staircase"),
+             "--learning_rate_schedule=exponential or staircase");
   CheckSet(values, "minimum_learning_rate", schedule_is("exponential", "staircase", "polynomial", "cosine"),
            "--learning_rate_schedule=exponential, staircase, polynomial or cosine");
-  CheckSet(values, "learning_rate_decay_epochs", schedule_is("polynomial", "cosine"), "--learning_rate_schedule=polynomial or cosine");
+  CheckSet(values, "learning_rate_decay_epochs", schedule_is("polynomial", "cosine"),
+           "--learning_rate_schedule=polynomial or cosine");
   CheckSet(values, "learning_rate_power", schedule_is("polynomial"), "--learning_rate_schedule=polynomial");
   CheckSet(values, "momentum", optimizer_is("momentum", "nesterov", "lars"), "--optimizer=momentum, nesterov or lars");
   for (const char* flag : {"rmsprop_decay", "rmsprop_momentum", "rmsprop_epsilon"})
@@ -144,8 +161,8 @@ void CheckCombinations(const FlagValues& values, const TrainOptions& options) {
   CheckBelowOne("adam_beta1", options.optimizer.adam_beta1);  // the bias correction divides by 1 - beta
   CheckBelowOne("adam_beta2", options.optimizer.adam_beta2);
   if (options.schedule.minimum_rate > options.schedule.init_rate)
-    throw InvalidArgument(fmt::format("--minimum_learning_rate={} is above --init_learning_rate={}", options.schedule.minimum_rate,
-                                      options.schedule.init_rate));
+    throw InvalidArgument(fmt::format("--minimum_learning_rate={} is above --init_learning_rate={}",
+                                      options.schedule.minimum_rate, options.schedule.init_rate));
 }
 
 ScheduleOptions ScheduleFromFlags(const FlagValues& values) {
@@ -160,13 +177,15 @@ ScheduleOptions ScheduleFromFlags(const FlagValues& values) {
   const std::string& piecewise = values.GetString("piecewise_learning_rate_schedule");
   if (piecewise.empty()) {
     if (schedule.kind == "piecewise")
-      throw InvalidArgument("--learning_rate_schedule=piecewise needs --piecewise_learning_rate_schedule=LR0;E1;LR1;...");
+      throw InvalidArgument(
+          "--learning_rate_schedule=piecewise needs --piecewise_learning_rate_schedule=LR0;E1;LR1;...");
     return schedule;
   }
   if (values.is_set("init_learning_rate"))
     throw InvalidArgument("--init_learning_rate and --piecewise_learning_rate_schedule exclude each other");
   if (values.is_set("learning_rate_schedule") && schedule.kind != "piecewise")
-    throw InvalidArgument(fmt::format("--learning_rate_schedule={} and --piecewise_learning_rate_schedule exclude each other", schedule.kind));
+    throw InvalidArgument(fmt::format(
+        "--learning_rate_schedule={} and --piecewise_learning_rate_schedule exclude each other", schedule.kind));
   ParsePiecewise(piecewise, &schedule);
   return schedule;
 }
@@ -187,7 +206,8 @@ OptimizerOptions OptimizerFromFlags(const FlagValues& values) {
 std::string DatasetFrom(const FlagValues& values) {
   const std::string name = values.GetString("data_name"), dir = values.GetString("data_dir");
   if (name.empty() && dir.empty()) return values.GetString("dataset");
-  if (values.is_set("dataset")) throw InvalidArgument("flag --dataset cannot go with --data_name and --data_dir, which mean the same");
+  if (values.is_set("dataset"))
+    throw InvalidArgument("flag --dataset cannot go with --data_name and --data_dir, which mean the same");
   if (name.empty()) throw InvalidArgument(fmt::format("flag --data_dir={}: needs --data_name (cifar10 or idx)", dir));
   return dir.empty() ? name : name + ":" + dir;
 }
@@ -195,8 +215,8 @@ std::string DatasetFrom(const FlagValues& values) {
 }  // namespace
 
 const std::vector<std::string>& OptimizerNames() {
-  static const std::vector<std::string> names{"sgd",  "momentum", "nesterov", "rmsprop",  "adam",
-                                              "adamw", "adagrad",  "adadelta", "ftrl", "lars"};
+  static const std::vector<std::string> names{"sgd",   "momentum", "nesterov", "rmsprop", "adam",
+                                              "adamw", "adagrad",  "adadelta", "ftrl",    "lars"};
   return names;
 }
 
@@ -214,7 +234,8 @@ TrainOptions OptionsFromFlags(const FlagValues& values) {
   TrainOptions options;
   options.seed = static_cast<uint64_t>(values.GetInt("seed"));
   options.dataset = DatasetFrom(values);
-  options.pipeline.scaling = values.GetString("normalization") == "unit" ? data::Scaling::kUnit : data::Scaling::kStandardize;
+  options.pipeline.scaling =
+      values.GetString("normalization") == "unit" ? data::Scaling::kUnit : data::Scaling::kStandardize;
   options.pipeline.augment = {.flip = values.GetBool("random_flip"),
                               .max_shift = static_cast<int>(values.GetInt("shift_crop")),
                               .seed = options.seed};

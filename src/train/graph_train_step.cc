@@ -55,11 +55,11 @@ GraphTrainStep::GraphTrainStep(const TrainOptions& options, const TrainingData& 
   prepared_bytes_ = slots * (graph_.desc(images_).byte_size() + graph_.desc(eval_images_).byte_size());
 }
 
-Recompute GraphTrainStep::ModeOf(const TrainOptions& options) { return options.recompute ? Recompute::kFit : Recompute::kNone; }
-
-MemoryNeeds GraphTrainStep::Needs() const {
-  return NeedsOf(*session_, graph_, Plans(), host_limit_);
+Recompute GraphTrainStep::ModeOf(const TrainOptions& options) {
+  return options.recompute ? Recompute::kFit : Recompute::kNone;
 }
+
+MemoryNeeds GraphTrainStep::Needs() const { return NeedsOf(*session_, graph_, Plans(), host_limit_); }
 
 std::vector<const PlanStats*> GraphTrainStep::Plans() const {
   std::vector<const PlanStats*> plans{&train_->stats(), &evaluate_->stats()};
@@ -67,7 +67,8 @@ std::vector<const PlanStats*> GraphTrainStep::Plans() const {
   return plans;
 }
 
-PlanMemory GraphTrainStep::PlanFor(const TrainOptions& options, const TrainingData& data, int64_t TrainOptions::*size, Recompute recompute) {
+PlanMemory GraphTrainStep::PlanFor(const TrainOptions& options, const TrainingData& data, int64_t TrainOptions::*size,
+                                   Recompute recompute) {
   return [&options, &data, size, recompute](int64_t batch_size) {
     TrainOptions changed = options;
     changed.*size = batch_size;
@@ -95,7 +96,8 @@ int64_t GraphTrainStep::LargestBatchSize(const TrainOptions& asked, const Traini
   options.host_memory_limit_mb = SparingHostLimitMb(asked.host_memory_limit_mb);
   constexpr int64_t kFirst = 128;
   const int64_t most = std::max<int64_t>(1, data.train_images);
-  const int64_t largest = LargestBatch(std::min(kFirst, most), most, PlanFor(options, data, &TrainOptions::batch_size, ModeOf(options)));
+  const int64_t largest =
+      LargestBatch(std::min(kFirst, most), most, PlanFor(options, data, &TrainOptions::batch_size, ModeOf(options)));
   if (largest > 0) return largest;
   TrainOptions one = options;
   one.batch_size = 1;
@@ -143,7 +145,8 @@ void GraphTrainStep::BuildTraining(const TrainOptions& options, const TrainingDa
   tower_options.weight_decay.rate = L2Factor(options.optimizer);
   tower_options.label_smoothing = options.label_smoothing;
   const Model& model = FindTrainModel(options.model);
-  const Tower tower = BuildTower(options, data, [&] { return BuildTrainingTower(scope, model, images_, labels_, tower_options); });
+  const Tower tower =
+      BuildTower(options, data, [&] { return BuildTrainingTower(scope, model, images_, labels_, tower_options); });
   loss_ = tower.total_loss;
   correct_ = tower.top_1_correct;
   for (size_t i = 0; i < tower.variables.size(); ++i) {
@@ -153,17 +156,20 @@ void GraphTrainStep::BuildTraining(const TrainOptions& options, const TrainingDa
   }
 
   const Variable global_step = GlobalStep(scope);
-  const auto optimizer = MakeOptimizer(options.optimizer, BuildRate(scope.WithName("learning_rate"), schedule_, global_step));
+  const auto optimizer =
+      MakeOptimizer(options.optimizer, BuildRate(scope.WithName("learning_rate"), schedule_, global_step));
   train_op_ = BuildTrainStep(scope, tower, *optimizer, global_step);
 }
 
 // The tower's own sums take in the rows that only fill up the last batch, so loss and hits are computed per row.
 void GraphTrainStep::BuildEvaluation(const TrainOptions& options, const TrainingData& data) {
   const Scope scope = Scope(&graph_).WithName("eval");
-  eval_images_ = ops::Placeholder(scope.Named("images"), DType::kFloat32, BatchShape(data.image_shape, options.eval_batch_size));
+  eval_images_ =
+      ops::Placeholder(scope.Named("images"), DType::kFloat32, BatchShape(data.image_shape, options.eval_batch_size));
   eval_labels_ = ops::Placeholder(scope.Named("labels"), DType::kInt32, {options.eval_batch_size});
   const TowerOptions tower_options{.num_classes = data.num_classes};
-  const Tower tower = BuildEvaluationTower(scope, FindTrainModel(options.model), eval_images_, eval_labels_, tower_options);
+  const Tower tower =
+      BuildEvaluationTower(scope, FindTrainModel(options.model), eval_images_, eval_labels_, tower_options);
   eval_losses_ = ops::SparseSoftmaxCrossEntropyWithLogits(scope, tower.logits, eval_labels_);
   eval_correct_ = ops::Cast(scope, ops::InTopK(scope, tower.logits, eval_labels_, 1), DType::kFloat32);
 }
@@ -174,7 +180,9 @@ int64_t GraphTrainStep::planned_peak_bytes() const {
   return bytes;
 }
 
-int64_t GraphTrainStep::planned_process_bytes() const { return planned_peak_bytes() + held_bytes_ + prepared_bytes_ + (keeps_snapshots_ ? StateBytes() : 0); }
+int64_t GraphTrainStep::planned_process_bytes() const {
+  return planned_peak_bytes() + held_bytes_ + prepared_bytes_ + (keeps_snapshots_ ? StateBytes() : 0);
+}
 
 int64_t GraphTrainStep::trainable_parameters() const {
   int64_t count = 0;
@@ -202,14 +210,16 @@ std::string GraphTrainStep::Restore(Saver& saver, const std::string& folder, con
 
 void GraphTrainStep::TakeSnapshot() {
   snapshot_ = {.step = step_};
-  for (const VariableInfo& variable : graph_.variables()) snapshot_->variables.push_back(session_->ReadVariable(variable.ref));
+  for (const VariableInfo& variable : graph_.variables())
+    snapshot_->variables.push_back(session_->ReadVariable(variable.ref));
 }
 
 std::vector<Tensor> GraphTrainStep::RunTraining(const data::Batch& batch) {
   session_->set_step(step_++);
   if (keeps_images_) last_images_ = batch.images;
   Timeline* timeline = std::exchange(traced_, nullptr);
-  return timeline != nullptr ? train_->RunTraced({batch.images, batch.labels}, timeline) : train_->Run({batch.images, batch.labels});
+  return timeline != nullptr ? train_->RunTraced({batch.images, batch.labels}, timeline)
+                             : train_->Run({batch.images, batch.labels});
 }
 
 // Dropout draws what it will draw in the training step.
@@ -223,7 +233,9 @@ StepResult GraphTrainStep::Train(const data::Batch& batch) {
   if (watch_every_ > 0 && (step_ + 1) % watch_every_ == 0) ComputeGradients(batch);
   const double rate = RateAt(schedule_, step_);
   const std::vector<Tensor> values = RunTraining(batch);
-  return {.loss = values[0].scalar<float>(), .correct = static_cast<int64_t>(values[1].scalar<float>()), .learning_rate = rate};
+  return {.loss = values[0].scalar<float>(),
+          .correct = static_cast<int64_t>(values[1].scalar<float>()),
+          .learning_rate = rate};
 }
 
 EvalResult GraphTrainStep::Evaluate(const data::Batch& batch) {
@@ -240,12 +252,15 @@ EvalResult GraphTrainStep::Evaluate(const data::Batch& batch) {
 // The update of the step has spoilt all weights by now. So the run goes back to the last copy of the state and comes
 // forward again, which gives the same values, to where the step began.
 std::string GraphTrainStep::ExplainNonFinite(int64_t step, const data::BatchSource& batches) {
-  if (!snapshot_) return fmt::format("the layer is not known, as no copies are kept of a model state of more than {} MiB", kMaxSnapshotBytes >> 20);
+  if (!snapshot_)
+    return fmt::format("the layer is not known, as no copies are kept of a model state of more than {} MiB",
+                       kMaxSnapshotBytes >> 20);
   return ReplayTo(step, batches);
 }
 
 std::string GraphTrainStep::ReplayTo(int64_t step, const data::BatchSource& batches) {
-  for (size_t i = 0; i < snapshot_->variables.size(); ++i) session_->WriteVariable(graph_.variables()[i].ref, snapshot_->variables[i]);
+  for (size_t i = 0; i < snapshot_->variables.size(); ++i)
+    session_->WriteVariable(graph_.variables()[i].ref, snapshot_->variables[i]);
   data::Batch batch = batches.Allocate();
   for (step_ = snapshot_->step; step_ < step;) {
     batches.Fill(step_, &batch);
@@ -253,7 +268,8 @@ std::string GraphTrainStep::ReplayTo(int64_t step, const data::BatchSource& batc
   }
   batches.Fill(step, &batch);
   session_->set_step(step);
-  const std::optional<std::string> found = FirstNonFinite(*session_, graph_, loss_, {{images_, batch.images}, {labels_, batch.labels}});
+  const std::optional<std::string> found =
+      FirstNonFinite(*session_, graph_, loss_, {{images_, batch.images}, {labels_, batch.labels}});
   return found.value_or("every value is finite when the step is run again");
 }
 

@@ -40,13 +40,14 @@ class GraphTrainStep : public TrainStep {
   EvalResult Evaluate(const data::Batch& batch) override;
   std::string ExplainNonFinite(int64_t step, const data::BatchSource& batches) override;
 
-  // The largest options.batch_size that fits, at most all training images. Throws Error{ResourceExhausted} if not one does.
+  // The largest options.batch_size that fits, at most all training images. Throws Error{ResourceExhausted} if not one
+  // does.
   static int64_t LargestBatchSize(const TrainOptions& options, const TrainingData& data);
 
   // Steps of the training plan that run again in the backward pass, and what they add.
   const PlanStats& train_stats() const { return train_->stats(); }
-  // Goes on from a checkpoint: the newest of a folder, or "path" if it is not empty (see RestoreNewest). Returns the path; "" if
-  // there is none, and then nothing changed (but see CheckNothingIsUnlisted).
+  // Goes on from a checkpoint: the newest of a folder, or "path" if it is not empty (see RestoreNewest). Returns the
+  // path; "" if there is none, and then nothing changed (but see CheckNothingIsUnlisted).
   std::string Restore(Saver& saver, const std::string& folder, const std::string& path);
   // Training steps done.
   int64_t step() const { return step_; }
@@ -58,8 +59,9 @@ class GraphTrainStep : public TrainStep {
   void WatchImages() { keeps_images_ = true; }
 
   // If summaries show gradients (summary_verbosity of at least 2), a training step whose number (1 for the first)
-  // save_summaries_steps divides first computes its gradients apart, in a plan of their own, so that the training has the
-  // same bits as without. These are of the last such step: one per trainable variable that has one, in the order of watched_variables().
+  // save_summaries_steps divides first computes its gradients apart, in a plan of their own, so that the training has
+  // the same bits as without. These are of the last such step: one per trainable variable that has one, in the order of
+  // watched_variables().
   const std::vector<Tensor>& gradients() const { return gradient_values_; }
   const std::vector<Variable>& watched_variables() const { return watched_; }
 
@@ -90,7 +92,8 @@ class GraphTrainStep : public TrainStep {
   void Compile(const SessionOptions& options);
   MemoryNeeds Needs() const;
   // What another value of one of the batch sizes would need.
-  static PlanMemory PlanFor(const TrainOptions& options, const TrainingData& data, int64_t TrainOptions::*size, Recompute recompute);
+  static PlanMemory PlanFor(const TrainOptions& options, const TrainingData& data, int64_t TrainOptions::*size,
+                            Recompute recompute);
   static Recompute ModeOf(const TrainOptions& options);
   void CheckMemory(const TrainOptions& options, const TrainingData& data) const;
   int64_t StateBytes() const;
@@ -112,14 +115,14 @@ class GraphTrainStep : public TrainStep {
   Output eval_images_, eval_labels_, eval_losses_, eval_correct_;
 
   std::unique_ptr<Session> session_;
-  std::unique_ptr<Runner> train_;     // before the session goes
+  std::unique_ptr<Runner> train_;  // before the session goes
   std::unique_ptr<Runner> evaluate_;
   std::unique_ptr<Runner> compute_gradients_;  // null: nobody watches them
 
   std::vector<Variable> watched_;
   std::vector<Output> gradients_;
   std::vector<Tensor> gradient_values_;
-  int64_t watch_every_ = 0;  // 0: nobody watches gradients
+  int64_t watch_every_ = 0;     // 0: nobody watches gradients
   Timeline* traced_ = nullptr;  // of the next step; null: not wanted
   bool keeps_images_ = false;
   Tensor last_images_;

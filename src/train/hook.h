@@ -4,8 +4,8 @@
 
 namespace muster::train {
 
-// Something that watches training: the display on a terminal, and later the writers of checkpoints and TensorBoard files.
-// The trainer calls its hooks in order, on the training thread; what a hook throws ends training.
+// Something that watches training: the display on a terminal, and later the writers of checkpoints and TensorBoard
+// files. The trainer calls its hooks in order, on the training thread; what a hook throws ends training.
 class Hook {
  public:
   virtual ~Hook() = default;

@@ -40,10 +40,12 @@ int64_t LeastSide(const Model& model, int64_t largest, int64_t channels) {
 void CheckImageSize(const Model& model, const Shape& image_shape, std::string_view dataset) {
   const int64_t height = image_shape[0], width = image_shape[1], channels = image_shape[2];
   if (std::min(height, width) >= model.image_size || Fits(model, image_shape)) return;
-  if (!Fits(model, {model.image_size, model.image_size, channels})) return;  // the size is not to blame; building says what is
+  if (!Fits(model, {model.image_size, model.image_size, channels}))
+    return;  // the size is not to blame; building says what is
   const int64_t least = LeastSide(model, model.image_size, channels);
-  throw InvalidArgument(fmt::format("--model={} needs images of at least {}x{} (it is made for {}x{}); those of --dataset={} are {}x{}", model.name,
-                                    least, least, model.image_size, model.image_size, dataset, height, width));
+  throw InvalidArgument(
+      fmt::format("--model={} needs images of at least {}x{} (it is made for {}x{}); those of --dataset={} are {}x{}",
+                  model.name, least, least, model.image_size, model.image_size, dataset, height, width));
 }
 
 }  // namespace muster::train

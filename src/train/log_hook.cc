@@ -14,10 +14,15 @@ void Write(OutputFile& file, const Json& line) {
 
 }  // namespace
 
-LogHook::LogHook(const std::string& path, const Clock& clock, int64_t every_steps) : file_(path, OutputFile::Mode::kExclusive), clock_(clock), every_steps_(every_steps) {}
+LogHook::LogHook(const std::string& path, const Clock& clock, int64_t every_steps)
+    : file_(path, OutputFile::Mode::kExclusive), clock_(clock), every_steps_(every_steps) {}
 
 void LogHook::Begin(const Progress& progress) {
-  Write(file_, {{"event", "begin"}, {"at_seconds", clock_.Seconds()}, {"step", progress.step}, {"total_steps", progress.total_steps}, {"num_epochs", progress.num_epochs}});
+  Write(file_, {{"event", "begin"},
+                {"at_seconds", clock_.Seconds()},
+                {"step", progress.step},
+                {"total_steps", progress.total_steps},
+                {"num_epochs", progress.num_epochs}});
 }
 
 void LogHook::AfterStep(const Progress& progress) {
@@ -48,7 +53,10 @@ void LogHook::AfterEvaluation(const Progress&, const Evaluation& evaluation) {
 }
 
 void LogHook::End(const TrainResult& result) {
-  Write(file_, {{"event", "end"}, {"at_seconds", result.end_at_seconds}, {"step", result.steps}, {"outcome", OutcomeName(result.outcome)}});
+  Write(file_, {{"event", "end"},
+                {"at_seconds", result.end_at_seconds},
+                {"step", result.steps},
+                {"outcome", OutcomeName(result.outcome)}});
   file_.Close();
 }
 

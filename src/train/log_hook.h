@@ -9,8 +9,8 @@
 
 namespace muster::train {
 
-// Writes what a run prints, and more, as text for programs: a file with one JSON object per line (docs/train_json.md), each handed
-// to the system at once, so that it can be followed. A run replaces the file of the run before.
+// Writes what a run prints, and more, as text for programs: a file with one JSON object per line (docs/train_json.md),
+// each handed to the system at once, so that it can be followed. A run replaces the file of the run before.
 class LogHook : public Hook {
  public:
   // Every how many steps there is a line; evaluations and the end have one each.

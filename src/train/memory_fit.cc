@@ -54,7 +54,8 @@ int64_t FreeForPlans() {
 // The need that is furthest above its limit, in proportion.
 const MemoryNeed& Tightest(const MemoryNeeds& needs) {
   return *std::max_element(needs.begin(), needs.end(), [](const MemoryNeed& a, const MemoryNeed& b) {
-    return static_cast<double>(a.bytes) * static_cast<double>(b.limit) < static_cast<double>(b.bytes) * static_cast<double>(a.limit);
+    return static_cast<double>(a.bytes) * static_cast<double>(b.limit) <
+           static_cast<double>(b.bytes) * static_cast<double>(a.limit);
   });
 }
 
@@ -80,8 +81,11 @@ std::string WhatFits(const FitQuestion& question, int64_t fits) {
   const int64_t more = EstimateRecomputed(question, fits);
   if (more == 0) return text;
   const bool is_all = more == question.batch_size;
-  if (fits == 0) return text + (is_all ? "; with --recompute=auto this one does" : fmt::format("; with --recompute=auto about {} do", more));
-  return text + (is_all ? ", and so does this one with --recompute=auto" : fmt::format(", with --recompute=auto about {}", more));
+  if (fits == 0)
+    return text + (is_all ? "; with --recompute=auto this one does"
+                          : fmt::format("; with --recompute=auto about {} do", more));
+  return text + (is_all ? ", and so does this one with --recompute=auto"
+                        : fmt::format(", with --recompute=auto about {}", more));
 }
 
 std::string Advice(const MemoryNeeds& needs, const FitQuestion& question) {
@@ -93,28 +97,33 @@ std::string Advice(const MemoryNeeds& needs, const FitQuestion& question) {
   const int64_t fits = LargestBatch(first, question.batch_size, plan);
   std::string text = WhatFits(question, fits);
   if (tightest.exchange_bytes > tightest.bytes / 50)
-    text += fmt::format("; {} of it are exchange buffers ({})", Gibibytes(tightest.exchange_bytes), question.exchange_flags);
+    text += fmt::format("; {} of it are exchange buffers ({})", Gibibytes(tightest.exchange_bytes),
+                        question.exchange_flags);
   return text;
 }
 
-// Whether each device that holds variables has more beside them, for the plan, than drawing first values can take: they are
-// drawn one variable at a time, with at most this many copies.
+// Whether each device that holds variables has more beside them, for the plan, than drawing first values can take: they
+// are drawn one variable at a time, with at most this many copies.
 bool HasRoomForFirstValues(const Graph& graph, const PlanStats& plan) {
   constexpr int64_t kCopies = 4;
   int64_t largest = 0;
-  for (const VariableInfo& variable : graph.variables()) largest = std::max(largest, graph.desc(variable.ref).byte_size());
+  for (const VariableInfo& variable : graph.variables())
+    largest = std::max(largest, graph.desc(variable.ref).byte_size());
   return std::all_of(plan.devices.begin(), plan.devices.end(), [&](const DeviceBytes& device) {
     return device.variable_bytes == 0 || device.peak_bytes - device.variable_bytes >= kCopies * largest;
   });
 }
 
 // The needs of each device with a limit of its own, then the host's of the others alone.
-MemoryNeeds SeparateNeeds(const std::vector<const PlanStats*>& plans, const std::vector<DeviceInfo>& devices, int64_t host_limit) {
+MemoryNeeds SeparateNeeds(const std::vector<const PlanStats*>& plans, const std::vector<DeviceInfo>& devices,
+                          int64_t host_limit) {
   MemoryNeeds needs;
   MemoryNeed host{.where = "the host", .limit = host_limit};
   for (size_t d = 0; d < devices.size(); ++d) {
     const bool has_own_limit = devices[d].physical_id >= 0 && devices[d].memory_limit > 0;
-    MemoryNeed own{.where = ShortName(devices[d].name), .limit = devices[d].memory_limit, .is_on_host = devices[d].uses_host_memory};
+    MemoryNeed own{.where = ShortName(devices[d].name),
+                   .limit = devices[d].memory_limit,
+                   .is_on_host = devices[d].uses_host_memory};
     MemoryNeed& need = has_own_limit ? own : host;
     for (const PlanStats* plan : plans) {
       const DeviceBytes& bytes = plan->devices[d];
@@ -140,7 +149,8 @@ MemoryNeeds WithCardsOnHost(MemoryNeeds needs, int64_t host_limit) {
 
 }  // namespace
 
-MemoryNeeds NeedsOf(const std::vector<const PlanStats*>& plans, const std::vector<DeviceInfo>& devices, int64_t host_limit) {
+MemoryNeeds NeedsOf(const std::vector<const PlanStats*>& plans, const std::vector<DeviceInfo>& devices,
+                    int64_t host_limit) {
   return WithCardsOnHost(SeparateNeeds(plans, devices, host_limit), host_limit);
 }
 
@@ -154,14 +164,16 @@ MemoryNeeds Larger(MemoryNeeds a, const MemoryNeeds& b) {
   return a;
 }
 
-MemoryNeeds NeedsOf(Session& session, const Graph& graph, const std::vector<const PlanStats*>& plans, int64_t host_limit) {
+MemoryNeeds NeedsOf(Session& session, const Graph& graph, const std::vector<const PlanStats*>& plans,
+                    int64_t host_limit) {
   const std::vector<DeviceInfo> devices = session.Devices();
   MemoryNeeds needs = SeparateNeeds(plans, devices, host_limit);
   if (HasRoomForFirstValues(graph, *plans[0])) return WithCardsOnHost(std::move(needs), host_limit);
   std::vector<NodeId> initializers;
   for (const VariableInfo& variable : graph.variables()) initializers.push_back(variable.initializer);
   const auto first_values = session.Prepare({}, {}, initializers);
-  return WithCardsOnHost(Larger(std::move(needs), SeparateNeeds({&first_values->stats()}, devices, host_limit)), host_limit);
+  return WithCardsOnHost(Larger(std::move(needs), SeparateNeeds({&first_values->stats()}, devices, host_limit)),
+                         host_limit);
 }
 
 bool Fits(const MemoryNeeds& needs) {
@@ -178,7 +190,8 @@ int64_t LargestBatch(int64_t start, int64_t most, const PlanMemory& plan) {
     before = std::move(last);
     last = {next, plan(next)};
     (Fits(last.needs) ? fits : too_large) = next;
-    next = std::clamp(Crossing(last, before.batch > 0 ? &before : nullptr), fits + 1, std::max(fits + 1, too_large - 1));
+    next =
+        std::clamp(Crossing(last, before.batch > 0 ? &before : nullptr), fits + 1, std::max(fits + 1, too_large - 1));
     if (++plans > kPlansOnALine) next = fits + std::max<int64_t>(1, (too_large - fits) / 2);
   }
   return fits;
@@ -189,13 +202,15 @@ void CheckFits(const MemoryNeeds& needs, const FitQuestion& question) {
   const MemoryNeed& tightest = Tightest(needs);
   throw Error(Code::kResourceExhausted,
               fmt::format("--{}={} needs {}{} of memory on {}, which has {}; {}", question.flag, question.batch_size,
-                          question.first_batch > 0 ? "more than " : "", Gibibytes(tightest.bytes), tightest.where, Gibibytes(tightest.limit), Advice(needs, question)));
+                          question.first_batch > 0 ? "more than " : "", Gibibytes(tightest.bytes), tightest.where,
+                          Gibibytes(tightest.limit), Advice(needs, question)));
 }
 
 std::string RecomputeNote(const PlanStats& stats) {
   if (stats.num_recomputed == 0) return "";
-  return fmt::format("recompute: {} step{} of the forward pass run{} again in the backward pass, {:.3g} GFLOP more", stats.num_recomputed,
-                     stats.num_recomputed == 1 ? "" : "s", stats.num_recomputed == 1 ? "s" : "", stats.recompute_flops / 1e9);
+  return fmt::format("recompute: {} step{} of the forward pass run{} again in the backward pass, {:.3g} GFLOP more",
+                     stats.num_recomputed, stats.num_recomputed == 1 ? "" : "s", stats.num_recomputed == 1 ? "s" : "",
+                     stats.recompute_flops / 1e9);
 }
 
 int64_t HostMemoryLimit(int64_t limit_mb) {
@@ -211,7 +226,8 @@ int64_t SparingHostLimitMb(int64_t limit_mb) {
 std::string HostLimitNote(int64_t limit_mb) {
   const int64_t free = FreeForPlans();
   if (limit_mb <= 0 || free >= limit_mb << 20) return "";
-  return fmt::format("--host_memory_limit_mb={} is more than the {} that are free: these are the limit", limit_mb, Gibibytes(free));
+  return fmt::format("--host_memory_limit_mb={} is more than the {} that are free: these are the limit", limit_mb,
+                     Gibibytes(free));
 }
 
 }  // namespace muster::train

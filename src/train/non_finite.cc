@@ -67,16 +67,19 @@ std::vector<std::string> DevicesOf(const Session& session, const std::vector<Out
 std::optional<std::string> FirstNonFinite(Session& session, const Graph& graph, Output loss, const Feeds& feeds) {
   std::vector<Output> outputs;
   for (const NodeId id : AncestorsOf(graph, loss.node))
-    if (const Node& node = graph.node(id); !node.outputs.empty() && IsChecked(node.outputs[0].dtype)) outputs.push_back({id, 0});
+    if (const Node& node = graph.node(id); !node.outputs.empty() && IsChecked(node.outputs[0].dtype))
+      outputs.push_back({id, 0});
   const std::vector<std::string> devices = DevicesOf(session, outputs);
   const int64_t step = session.step();
   for (size_t begin = 0; begin < outputs.size(); begin += kFetchesPerRun) {
-    const std::vector<Output> part(outputs.begin() + static_cast<std::ptrdiff_t>(begin),
-                                   outputs.begin() + static_cast<std::ptrdiff_t>(std::min(begin + kFetchesPerRun, outputs.size())));
+    const std::vector<Output> part(
+        outputs.begin() + static_cast<std::ptrdiff_t>(begin),
+        outputs.begin() + static_cast<std::ptrdiff_t>(std::min(begin + kFetchesPerRun, outputs.size())));
     session.set_step(step);  // the same random numbers for every part
     const std::vector<Tensor> values = session.Run(feeds, part);
     for (size_t i = 0; i < part.size(); ++i)
-      if (const std::optional<double> value = NonFiniteElement(values[i])) return Describe(graph.node(part[i].node), devices[begin + i], *value);
+      if (const std::optional<double> value = NonFiniteElement(values[i]))
+        return Describe(graph.node(part[i].node), devices[begin + i], *value);
   }
   return std::nullopt;
 }

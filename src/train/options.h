@@ -44,8 +44,8 @@ struct TrainOptions {
   uint64_t seed = 0;
   int num_intra_threads = 0;  // 0: all cores
   std::string backend;
-  bool batch_is_largest = false;  // batch_size is to become the largest that fits
-  bool recompute = false;         // if the step would not fit otherwise
+  bool batch_is_largest = false;     // batch_size is to become the largest that fits
+  bool recompute = false;            // if the step would not fit otherwise
   int64_t host_memory_limit_mb = 0;  // 0: what is free
   bool check_nan = true;
 

@@ -11,7 +11,8 @@ namespace {
 // Turns epochs into steps.
 class Steps {
  public:
-  Steps(int64_t train_images, int64_t batch_size) : per_epoch_(static_cast<double>(train_images) / static_cast<double>(batch_size)) {}
+  Steps(int64_t train_images, int64_t batch_size)
+      : per_epoch_(static_cast<double>(train_images) / static_cast<double>(batch_size)) {}
   int64_t Of(double epochs) const { return std::max<int64_t>(std::llround(epochs * per_epoch_), 1); }
 
  private:
@@ -23,9 +24,12 @@ decltype(Schedule::rule) MakeRule(const ScheduleOptions& options, const Steps& s
   const double decay_epochs = options.decay_epochs > 0 ? options.decay_epochs : static_cast<double>(num_epochs);
   if (options.kind == "constant") return schedules::Constant{rate};
   if (options.kind == "exponential" || options.kind == "staircase")
-    return schedules::Exponential{rate, steps.Of(options.epochs_per_decay), options.decay_factor, options.kind == "staircase"};
-  if (options.kind == "polynomial") return schedules::Polynomial{rate, steps.Of(decay_epochs), options.minimum_rate, options.power};
-  if (options.kind == "cosine") return schedules::Cosine{rate, steps.Of(decay_epochs), rate > 0 ? options.minimum_rate / rate : 0};
+    return schedules::Exponential{rate, steps.Of(options.epochs_per_decay), options.decay_factor,
+                                  options.kind == "staircase"};
+  if (options.kind == "polynomial")
+    return schedules::Polynomial{rate, steps.Of(decay_epochs), options.minimum_rate, options.power};
+  if (options.kind == "cosine")
+    return schedules::Cosine{rate, steps.Of(decay_epochs), rate > 0 ? options.minimum_rate / rate : 0};
   MUSTER_CHECK(options.kind == "piecewise");
   schedules::Piecewise rule{.rates = options.rates};
   for (const double epoch : options.boundaries) rule.boundaries.push_back(steps.Of(epoch));
@@ -52,7 +56,9 @@ std::unique_ptr<Optimizer> MakeOptimizer(const OptimizerOptions& options, Learni
   if (options.name == "momentum") return MomentumOptimizer(rate, options.momentum);
   if (options.name == "nesterov") return MomentumOptimizer(rate, options.momentum, true);
   if (options.name == "rmsprop")
-    return RMSPropOptimizer(rate, {.decay = options.rmsprop_decay, .momentum = options.rmsprop_momentum, .epsilon = options.rmsprop_epsilon});
+    return RMSPropOptimizer(
+        rate,
+        {.decay = options.rmsprop_decay, .momentum = options.rmsprop_momentum, .epsilon = options.rmsprop_epsilon});
   if (options.name == "adam") return AdamOptimizer(rate, adam);
   if (options.name == "adamw") return AdamWOptimizer(rate, options.weight_decay, adam);
   if (options.name == "adagrad") return AdagradOptimizer(rate);

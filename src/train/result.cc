@@ -27,7 +27,9 @@ const Evaluation* TrainResult::best() const {
   return best == evaluations.end() ? nullptr : &*best;
 }
 
-double TrainResult::images_per_sec() const { return train_seconds > 0 ? static_cast<double>(images) / train_seconds : 0; }
+double TrainResult::images_per_sec() const {
+  return train_seconds > 0 ? static_cast<double>(images) / train_seconds : 0;
+}
 
 double TrainResult::input_wait_share() const { return train_seconds > 0 ? input_wait_seconds / train_seconds : 0; }
 

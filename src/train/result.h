@@ -14,8 +14,8 @@ struct Progress {
   int64_t total_steps = 0;  // of the whole run if no target ends it
   double epoch = 0;         // epochs done, with the fraction of the one in work; at most num_epochs
   int64_t num_epochs = 0;
-  double loss = 0;          // mean since the last evaluation
-  double accuracy = 0;      // of the training batches since the last evaluation
+  double loss = 0;           // mean since the last evaluation
+  double accuracy = 0;       // of the training batches since the last evaluation
   double step_loss = 0;      // of the last step
   double step_accuracy = 0;  // of its batch
   double learning_rate = 0;
@@ -32,8 +32,8 @@ struct Evaluation {
   double test_loss = 0;
   double test_accuracy = 0;
   double learning_rate = 0;
-  double images_per_sec = 0;    // of training
-  double train_seconds = 0;     // training since the last evaluation
+  double images_per_sec = 0;  // of training
+  double train_seconds = 0;   // training since the last evaluation
   double eval_seconds = 0;
   double input_wait_share = 0;  // part of train_seconds
   double at_seconds = 0;        // when the evaluation was done
@@ -49,11 +49,11 @@ const char* OutcomeName(Outcome outcome);  // "target_reached", "epochs_done", "
 // A whole run.
 struct TrainResult {
   Outcome outcome = Outcome::kEpochsDone;
-  double target_accuracy = 0;  // 0: none
-  int64_t first_step = 0;  // steps that an earlier run had done: this one was resumed
-  int64_t steps = 0;       // those included
-  int64_t images = 0;      // of this run; all of the last batch, which may reach beyond the last epoch
-  double epochs = 0;   // at most those asked for
+  double target_accuracy = 0;        // 0: none
+  int64_t first_step = 0;            // steps that an earlier run had done: this one was resumed
+  int64_t steps = 0;                 // those included
+  int64_t images = 0;                // of this run; all of the last batch, which may reach beyond the last epoch
+  double epochs = 0;                 // at most those asked for
   double first_step_at_seconds = 0;  // when the first step began
   double end_at_seconds = 0;
   double train_seconds = 0;

@@ -15,7 +15,8 @@ json OptionalNumber(const std::optional<double>& value) { return value ? json(*v
 
 json OptimizerJson(const OptimizerOptions& optimizer) {
   json result{{"name", optimizer.name}, {"weight_decay", optimizer.weight_decay}};
-  if (optimizer.name == "momentum" || optimizer.name == "nesterov" || optimizer.name == "lars") result["momentum"] = optimizer.momentum;
+  if (optimizer.name == "momentum" || optimizer.name == "nesterov" || optimizer.name == "lars")
+    result["momentum"] = optimizer.momentum;
   if (optimizer.name == "rmsprop") {
     result["decay"] = optimizer.rmsprop_decay;
     result["momentum"] = optimizer.rmsprop_momentum;

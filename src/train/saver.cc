@@ -32,7 +32,9 @@ std::vector<SavedVariable> AllVariables(const Graph& graph) {
 
 std::string FolderOf(const std::string& path) { return fs::path(path).parent_path().string(); }
 
-bool SamePath(const std::string& a, const std::string& b) { return fs::path(a).lexically_normal() == fs::path(b).lexically_normal(); }
+bool SamePath(const std::string& a, const std::string& b) {
+  return fs::path(a).lexically_normal() == fs::path(b).lexically_normal();
+}
 
 // Whatever ways lead there.
 bool IsSameFolder(const std::string& a, const std::string& b) {
@@ -40,8 +42,8 @@ bool IsSameFolder(const std::string& a, const std::string& b) {
   return fs::equivalent(a.empty() ? "." : a, b.empty() ? "." : b, error) && !error;
 }
 
-// What TensorFlow's import_meta_graph needs to go on with the graph and the checkpoint. A variable without a first value has no place
-// in its collections.
+// What TensorFlow's import_meta_graph needs to go on with the graph and the checkpoint. A variable without a first
+// value has no place in its collections.
 std::string MetaGraphOf(const Graph& graph, const std::vector<SavedVariable>& variables, const SaverOptions& options) {
   std::vector<std::pair<Output, std::string>> saved;
   std::set<NodeId> is_saved;
@@ -51,13 +53,17 @@ std::string MetaGraphOf(const Graph& graph, const std::vector<SavedVariable>& va
   }
   const GraphDefSaver saver = MakeGraphDefSaver(graph, saved);
   data::MetaGraph meta{.graph_def = GraphToGraphDef(graph) + saver.nodes,
-                       .filename = saver.filename, .save = saver.save, .restore = saver.restore, .max_to_keep = options.max_to_keep};
+                       .filename = saver.filename,
+                       .save = saver.save,
+                       .restore = saver.restore,
+                       .max_to_keep = options.max_to_keep};
   for (size_t i = 0; i < graph.variables().size(); ++i) {
     const VariableInfo& info = graph.variables()[i];
     if (info.initializer == kNoNode) continue;
     const Node& initializer = graph.node(info.initializer);
     const Output value = initializer.inputs[1];
-    meta.variables.push_back({info.name + ":0", initializer.name, fmt::format("{}:{}", graph.node(value.node).name, value.index), saver.reads[i],
+    meta.variables.push_back({info.name + ":0", initializer.name,
+                              fmt::format("{}:{}", graph.node(value.node).name, value.index), saver.reads[i],
                               info.trainable, is_saved.contains(info.ref.node)});
   }
   return data::MetaGraphBytes(meta);
@@ -76,7 +82,8 @@ class Saver::Impl {
   std::string SaveInBackground(Session& session, const std::string& prefix, std::optional<int64_t> global_step) {
     Wait();
     const std::string path = global_step ? fmt::format("{}-{}", prefix, *global_step) : prefix;
-    if (fs::path(path).filename().empty()) throw InvalidArgument(fmt::format("{}: a checkpoint needs a name, not a folder alone", path));
+    if (fs::path(path).filename().empty())
+      throw InvalidArgument(fmt::format("{}: a checkpoint needs a name, not a folder alone", path));
     EnterFolder(path);
     if (options_.write_meta_graph && meta_graph_.empty()) meta_graph_ = MetaGraphOf(*graph_, variables_, options_);
     writing_ = std::async(std::launch::async, [this, path, snapshot = Take(session)] { Write(path, snapshot); });
@@ -116,8 +123,8 @@ class Saver::Impl {
     return snapshot;
   }
 
-  // Takes over the checkpoints that the folder has when the first one is written there. Those that its "checkpoint" file names
-  // elsewhere (a copied file does) are somebody else's: they neither count nor are removed.
+  // Takes over the checkpoints that the folder has when the first one is written there. Those that its "checkpoint"
+  // file names elsewhere (a copied file does) are somebody else's: they neither count nor are removed.
   void EnterFolder(const std::string& path) {
     const std::string folder = FolderOf(path);
     if (folder_ == folder) return;
@@ -131,7 +138,8 @@ class Saver::Impl {
       newest = data::ResolveCheckpoint(folder, state.newest);
       for (const std::string& old : state.all) {
         const std::string here = (fs::path(folder) / fs::path(old).filename()).string();
-        if (IsSameFolder(FolderOf(data::ResolveCheckpoint(folder, old)), folder) && train::CheckpointExists(here)) kept_.push_back(here);
+        if (IsSameFolder(FolderOf(data::ResolveCheckpoint(folder, old)), folder) && train::CheckpointExists(here))
+          kept_.push_back(here);
       }
     } catch (const Error&) {  // none, or one that is damaged, which the first save replaces
     }
@@ -164,16 +172,15 @@ class Saver::Impl {
     }
   }
 
-  // A checkpoint that is whole stays, listed or not: what was trained for it is in no other. The next run goes on from the newest that
-  // is listed, unless somebody does what the error says.
-  void List(const std::string& path) const try {
-    WriteState(kept_);
-  } catch (const Error& error) {
-    throw Error(error.code(), fmt::format("{}; checkpoint {} is whole, but not in that list: {} to go on from it", error.what(), path,
-                                          train::HowToList(*folder_, path)));
+  // A checkpoint that is whole stays, listed or not: what was trained for it is in no other. The next run goes on from
+  // the newest that is listed, unless somebody does what the error says.
+  void List(const std::string& path) const try { WriteState(kept_); } catch (const Error& error) {
+    throw Error(error.code(), fmt::format("{}; checkpoint {} is whole, but not in that list: {} to go on from it",
+                                          error.what(), path, train::HowToList(*folder_, path)));
   }
 
-  // A folder gets its "checkpoint" file before its first checkpoint: one that has checkpoints, but no such file, has lost it.
+  // A folder gets its "checkpoint" file before its first checkpoint: one that has checkpoints, but no such file, has
+  // lost it.
   void WriteFiles(const std::string& path, const Snapshot& snapshot, bool is_first) const {
     data::BundleWriter writer(path);
     for (const auto& [name, value] : snapshot) writer.Add(name, value);
@@ -182,8 +189,8 @@ class Saver::Impl {
     if (options_.write_meta_graph) WriteFileAtomically(path + ".meta", meta_graph_);
   }
 
-  // After they were listed with the new one, so that they are found and removed if the process ends in between; whoever reads the list
-  // meanwhile takes the newest. True if there were any.
+  // After they were listed with the new one, so that they are found and removed if the process ends in between; whoever
+  // reads the list meanwhile takes the newest. True if there were any.
   bool RemoveSurplus() {
     const size_t before = kept_.size();
     while (options_.max_to_keep > 0 && kept_.size() > static_cast<size_t>(options_.max_to_keep)) {
@@ -204,14 +211,17 @@ class Saver::Impl {
   // Null: the checkpoint lacks it.
   static const data::BundleEntry* EntryOf(const SavedVariable& variable, const data::BundleReader& bundle) {
     const data::BundleEntry* entry = bundle.Find(variable.name);
-    for (size_t i = 0; entry == nullptr && i < variable.other_names.size(); ++i) entry = bundle.Find(variable.other_names[i]);
+    for (size_t i = 0; entry == nullptr && i < variable.other_names.size(); ++i)
+      entry = bundle.Find(variable.other_names[i]);
     return entry;
   }
 
-  Tensor ValueOf(const SavedVariable& variable, const data::BundleEntry& entry, const data::BundleReader& bundle) const {
+  Tensor ValueOf(const SavedVariable& variable, const data::BundleEntry& entry,
+                 const data::BundleReader& bundle) const {
     const TensorDesc& desc = graph_->desc(variable.ref);
     if (entry.data_type != TensorFlowDataType(desc.dtype) || !(entry.shape == desc.shape))
-      throw InvalidArgument(fmt::format("{}: tensor {} is {}{}, but the model's variable is {}", data::IndexPath(bundle.prefix()), entry.name,
+      throw InvalidArgument(fmt::format("{}: tensor {} is {}{}, but the model's variable is {}",
+                                        data::IndexPath(bundle.prefix()), entry.name,
                                         data::DataTypeName(entry.data_type), entry.shape.ToString(), desc.ToString()));
     return bundle.Read(entry.name);
   }
@@ -222,7 +232,8 @@ class Saver::Impl {
 
   static void CheckStep(const Tensor& value, const data::BundleEntry& entry, const data::BundleReader& bundle) {
     if (const auto step = value.scalar<int64_t>(); step < 0)
-      throw DataLoss(fmt::format("{}: tensor {} is {}, but a number of steps is at least 0", data::IndexPath(bundle.prefix()), entry.name, step));
+      throw DataLoss(fmt::format("{}: tensor {} is {}, but a number of steps is at least 0",
+                                 data::IndexPath(bundle.prefix()), entry.name, step));
   }
 
   Error Missing(const SavedVariable& variable, const data::BundleReader& bundle) const {
@@ -234,15 +245,17 @@ class Saver::Impl {
     }
     std::string example;
     for (const data::BundleEntry& entry : bundle.entries())
-      if (example.empty() && !known.contains(entry.name)) example = fmt::format("; it has {}, which the model lacks", entry.name);
-    return NotFound(fmt::format("{}: holds no tensor {} ({} of the model's {} variables are missing{}): it is of another model or optimizer",
-                                data::IndexPath(bundle.prefix()), variable.name, missing, variables_.size(), example));
+      if (example.empty() && !known.contains(entry.name))
+        example = fmt::format("; it has {}, which the model lacks", entry.name);
+    return NotFound(fmt::format(
+        "{}: holds no tensor {} ({} of the model's {} variables are missing{}): it is of another model or optimizer",
+        data::IndexPath(bundle.prefix()), variable.name, missing, variables_.size(), example));
   }
 
   const Graph* graph_;
   const std::vector<SavedVariable> variables_;
   const SaverOptions options_;
-  std::string meta_graph_;  // made when first needed
+  std::string meta_graph_;            // made when first needed
   std::vector<std::string> missing_;  // of the last Restore
 
   // Of the writing thread while it runs.

@@ -19,7 +19,8 @@ constexpr std::string_view kForm = "LR0;E1;LR1;...;En;LRn was expected, for exam
 double ParseNumber(std::string_view part, std::string_view text) {
   double value = 0;
   const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), value);
-  if (error != std::errc{} || end != part.data() + part.size() || !std::isfinite(value)) Fail(text, fmt::format("'{}' is no number", part));
+  if (error != std::errc{} || end != part.data() + part.size() || !std::isfinite(value))
+    Fail(text, fmt::format("'{}' is no number", part));
   if (value < 0) Fail(text, fmt::format("'{}' is negative", part));
   return value;
 }
@@ -27,7 +28,8 @@ double ParseNumber(std::string_view part, std::string_view text) {
 }  // namespace
 
 const std::vector<std::string>& ScheduleNames() {
-  static const std::vector<std::string> names{"constant", "exponential", "staircase", "piecewise", "polynomial", "cosine"};
+  static const std::vector<std::string> names{"constant",  "exponential", "staircase",
+                                              "piecewise", "polynomial",  "cosine"};
   return names;
 }
 

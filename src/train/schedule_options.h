@@ -8,7 +8,7 @@ namespace muster::train {
 
 // The learning rate over time as the flags give it, in epochs. MakeSchedule (schedule.h) turns it into steps.
 struct ScheduleOptions {
-  std::string kind;                // one of ScheduleNames()
+  std::string kind;  // one of ScheduleNames()
   double init_rate = 0;
   double warmup_epochs = 0;        // linear ramp from 0 in front of every kind
   double epochs_per_decay = 0;     // exponential, staircase
@@ -23,8 +23,8 @@ struct ScheduleOptions {
 // "constant", "exponential", "staircase", "piecewise", "polynomial", "cosine".
 const std::vector<std::string>& ScheduleNames();
 
-// Reads "LR0;E1;LR1;...;En;LRn" (tf_cnn_benchmarks' --piecewise_learning_rate_schedule): rate LRi from epoch Ei on. Sets
-// kind, rates, boundaries and init_rate; throws InvalidArgument naming the part that is wrong.
+// Reads "LR0;E1;LR1;...;En;LRn" (tf_cnn_benchmarks' --piecewise_learning_rate_schedule): rate LRi from epoch Ei on.
+// Sets kind, rates, boundaries and init_rate; throws InvalidArgument naming the part that is wrong.
 void ParsePiecewise(std::string_view text, ScheduleOptions* schedule);
 
 }  // namespace muster::train

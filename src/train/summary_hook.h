@@ -10,7 +10,8 @@
 namespace muster::train {
 
 // Writes an event file for TensorBoard while a model trains, every so many steps:
-//   verbosity 1: loss, accuracy and learning rate of the step, images per second; the graph, and after each evaluation its figures;
+//   verbosity 1: loss, accuracy and learning rate of the step, images per second; the graph, and after each evaluation
+//   its figures;
 //                once, time and memory of each operation
 //             2: also one histogram of the logarithms of all gradients; time and memory each time
 //             3: also a histogram of each variable's gradient and of its values, and the first images of the batch
@@ -33,7 +34,7 @@ class SummaryHook : public Hook {
   const int64_t verbosity_;
   const int64_t every_steps_;
   SummaryWriter writer_;
-  Timeline timeline_;           // of the step that is summarised next
+  Timeline timeline_;  // of the step that is summarised next
   bool has_run_metadata_ = false;
 };
 

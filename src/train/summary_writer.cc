@@ -17,10 +17,18 @@ namespace {
 template <typename F>
 void ForEach(const Tensor& tensor, F use) {
   switch (tensor.dtype()) {
-    case DType::kFloat32: for (const float x : tensor.data<float>()) use(static_cast<double>(x)); break;
-    case DType::kFloat64: for (const double x : tensor.data<double>()) use(x); break;
-    case DType::kFloat16: for (const Float16 x : tensor.data<Float16>()) use(static_cast<double>(ToFloat(x))); break;
-    case DType::kBFloat16: for (const BFloat16 x : tensor.data<BFloat16>()) use(static_cast<double>(ToFloat(x))); break;
+    case DType::kFloat32:
+      for (const float x : tensor.data<float>()) use(static_cast<double>(x));
+      break;
+    case DType::kFloat64:
+      for (const double x : tensor.data<double>()) use(x);
+      break;
+    case DType::kFloat16:
+      for (const Float16 x : tensor.data<Float16>()) use(static_cast<double>(ToFloat(x)));
+      break;
+    case DType::kBFloat16:
+      for (const BFloat16 x : tensor.data<BFloat16>()) use(static_cast<double>(ToFloat(x)));
+      break;
     default: break;
   }
 }
@@ -49,7 +57,9 @@ void SummaryWriter::Scalars(int64_t step, const std::vector<std::pair<std::strin
 void SummaryWriter::LogGradients(int64_t step, std::span<const Tensor> gradients) {
   data::Histogram histogram;
   for (const Tensor& gradient : gradients)
-    ForEach(gradient, [&](double x) { if (x != 0) histogram.Add(std::log(std::abs(x))); });
+    ForEach(gradient, [&](double x) {
+      if (x != 0) histogram.Add(std::log(std::abs(x)));
+    });
   events_.AddHistogram("log_gradients_summary/log_gradients", histogram.Value(), step);
 }
 
@@ -72,7 +82,9 @@ void SummaryWriter::Images(int64_t step, const std::string& tag, const Tensor& i
 
 void SummaryWriter::RunMetadata(int64_t step, const Timeline& timeline) {
   const auto micros = [](double seconds) { return std::llround(seconds * 1e6); };
-  const int64_t now = std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::system_clock::now().time_since_epoch()).count();
+  const int64_t now =
+      std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::system_clock::now().time_since_epoch())
+          .count();
   std::vector<data::NodeStats> nodes;
   for (const TimelineSpan& span : timeline.spans)
     nodes.push_back({.device = span.stream == "compute" ? span.device : span.device + "/stream:" + span.stream,

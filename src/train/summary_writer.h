@@ -23,8 +23,8 @@ class SummaryWriter {
   // A histogram of the logarithms of the magnitudes of all numbers in these that are not zero.
   void LogGradients(int64_t step, std::span<const Tensor> gradients);
   void Histogram(int64_t step, const std::string& tag, const Tensor& values);
-  // Pictures of the first images of a batch [batch, height, width, channels]: float32, scaled so that the smallest number is
-  // black and the largest white.
+  // Pictures of the first images of a batch [batch, height, width, channels]: float32, scaled so that the smallest
+  // number is black and the largest white.
   void Images(int64_t step, const std::string& tag, const Tensor& images, int64_t count);
   // Time and memory of each operation of a step.
   void RunMetadata(int64_t step, const Timeline& timeline);

@@ -16,8 +16,8 @@ double Share(double part, double whole) { return whole > 0 ? part / whole : 0; }
 
 }  // namespace
 
-Trainer::Trainer(TrainStep& step, const data::TrainBatches& train, const data::EvalBatches& test, TrainerOptions options,
-                 const Clock& clock, std::vector<Hook*> hooks)
+Trainer::Trainer(TrainStep& step, const data::TrainBatches& train, const data::EvalBatches& test,
+                 TrainerOptions options, const Clock& clock, std::vector<Hook*> hooks)
     : step_(step),
       train_(train),
       test_(test),
@@ -42,10 +42,11 @@ TrainResult Trainer::Run() {
   return result_;
 }
 
-// A run that was resumed begins with the evaluation that its first step is due for, if any: the run before may have ended in front
-// of it.
+// A run that was resumed begins with the evaluation that its first step is due for, if any: the run before may have
+// ended in front of it.
 Outcome Trainer::TrainToTheEnd() {
-  data::Prefetcher input(train_, {.threads = options_.prefetch_threads, .depth = options_.prefetch_depth, .first = result_.steps});
+  data::Prefetcher input(
+      train_, {.threads = options_.prefetch_threads, .depth = options_.prefetch_depth, .first = result_.steps});
   int64_t evaluation = 1;
   while (StepOfEvaluation(evaluation) < std::min(result_.steps, total_steps_)) ++evaluation;
   for (;;) {
@@ -58,7 +59,8 @@ Outcome Trainer::TrainToTheEnd() {
 
 // The step that evaluation "number" (from 1) follows: the one that completes its share of epochs.
 int64_t Trainer::StepOfEvaluation(int64_t number) const {
-  const double images = static_cast<double>(number) * options_.eval_every_n_epochs * static_cast<double>(train_.dataset().size());
+  const double images =
+      static_cast<double>(number) * options_.eval_every_n_epochs * static_cast<double>(train_.dataset().size());
   const double steps = std::ceil(images / static_cast<double>(train_.batch_size()));
   return steps >= static_cast<double>(total_steps_) ? total_steps_ : static_cast<int64_t>(steps);
 }
@@ -91,9 +93,9 @@ void Trainer::OneStep(const data::Batch& batch) {
 void Trainer::CheckFinite(double loss) {
   if (std::isfinite(loss)) return;
   const std::string where = step_.ExplainNonFinite(result_.steps, train_);
-  throw FailedPrecondition(
-      fmt::format("the loss of step {} is {}: {}; a smaller --init_learning_rate may help, --check_nan=false goes on regardless",
-                  result_.steps + 1, WithoutNanSign(loss), where));
+  throw FailedPrecondition(fmt::format(
+      "the loss of step {} is {}: {}; a smaller --init_learning_rate may help, --check_nan=false goes on regardless",
+      result_.steps + 1, WithoutNanSign(loss), where));
 }
 
 // False if interrupted.
@@ -112,7 +114,8 @@ bool Trainer::Evaluate(data::Prefetcher& input) {
 
   if (options_.check_nan && !std::isfinite(sums.loss_sum))
     throw FailedPrecondition(
-        fmt::format("the loss of the test images after step {} is {}: training has diverged; a smaller --init_learning_rate may help, --check_nan=false goes on regardless",
+        fmt::format("the loss of the test images after step {} is {}: training has diverged; a smaller "
+                    "--init_learning_rate may help, --check_nan=false goes on regardless",
                     result_.steps, WithoutNanSign(sums.loss_sum)));
   const double train_seconds = result_.train_seconds - last_train_seconds_;
   const double images = static_cast<double>(test_.dataset().size());

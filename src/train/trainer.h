@@ -20,7 +20,8 @@ struct TrainerOptions {
   bool check_nan = true;           // a loss that is not finite is an error
   int prefetch_threads = 1;
   int prefetch_depth = 3;
-  // Polled between steps. A step may also end early because of it, by throwing Error{Cancelled}; it then does not count.
+  // Polled between steps. A step may also end early because of it, by throwing Error{Cancelled}; it then does not
+  // count.
   std::function<bool()> interrupted = [] { return false; };
 };
 
@@ -32,7 +33,8 @@ class Trainer {
   Trainer(TrainStep& step, const data::TrainBatches& train, const data::EvalBatches& test, TrainerOptions options,
           const Clock& clock, std::vector<Hook*> hooks);
 
-  // Trains once. Throws Error naming step and layer if the loss stops being finite, and what steps, data and hooks throw.
+  // Trains once. Throws Error naming step and layer if the loss stops being finite, and what steps, data and hooks
+  // throw.
   TrainResult Run();
 
  private:

@@ -204,7 +204,8 @@ TEST(JsonFlag, DoesNotOverwriteWhatIsNoJson) {
     CheckJsonFlag("json", data);
     FAIL() << "nothing was thrown";
   } catch (const Error& error) {
-    EXPECT_EQ(error.what(), "flag --json: " + data + " is there and is no JSON; it is not overwritten, so name another file");
+    EXPECT_EQ(error.what(),
+              "flag --json: " + data + " is there and is no JSON; it is not overwritten, so name another file");
   }
 }
 

@@ -29,15 +29,16 @@ class Touched {
 };
 
 TEST(ProcessMemory, ReadsTheFieldsOfStatusAndRollup) {
-  const ProcessMemory status =
-      ParseProcessStatus("VmHWM:\t  900 kB\nVmRSS:\t  800 kB\nRssAnon:\t  500 kB\nRssFile:\t  290 kB\nRssShmem:\t  10 kB\n");
+  const ProcessMemory status = ParseProcessStatus(
+      "VmHWM:\t  900 kB\nVmRSS:\t  800 kB\nRssAnon:\t  500 kB\nRssFile:\t  290 kB\nRssShmem:\t  10 kB\n");
   EXPECT_EQ(status.resident, 800 * kKiB);
   EXPECT_EQ(status.anonymous, 500 * kKiB);
   EXPECT_EQ(status.file, 290 * kKiB);
   EXPECT_EQ(status.shared, 10 * kKiB);
   EXPECT_EQ(status.peak_resident, 900 * kKiB);
   EXPECT_EQ(status.huge_anonymous, -1);
-  const ProcessMemory rollup = ParseSmapsRollup("1-2 ---p 0 00:00 0  [rollup]\nRss: 800 kB\nAnonymous: 500 kB\nAnonHugePages: 400 kB\n");
+  const ProcessMemory rollup =
+      ParseSmapsRollup("1-2 ---p 0 00:00 0  [rollup]\nRss: 800 kB\nAnonymous: 500 kB\nAnonHugePages: 400 kB\n");
   EXPECT_EQ(rollup.resident, 800 * kKiB);
   EXPECT_EQ(rollup.anonymous, 500 * kKiB);
   EXPECT_EQ(rollup.huge_anonymous, 400 * kKiB);

@@ -12,11 +12,13 @@ namespace {
 
 google::protobuf::Struct StructWith(const std::vector<std::string>& keys) {
   google::protobuf::Struct message;
-  for (const std::string& key : keys) (*message.mutable_fields())[key].set_number_value(static_cast<double>(key.size()));
+  for (const std::string& key : keys)
+    (*message.mutable_fields())[key].set_number_value(static_cast<double>(key.size()));
   return message;
 }
 
-// Files with a GraphDef inside are compared byte by byte, and protobuf's own order of a map's keys differs from process to process.
+// Files with a GraphDef inside are compared byte by byte, and protobuf's own order of a map's keys differs from process
+// to process.
 TEST(ProtoBytes, WritesMapsInTheOrderOfTheirKeys) {
   std::vector<std::string> keys;
   for (int i = 10; i < 60; ++i) keys.push_back("key" + std::to_string(i));

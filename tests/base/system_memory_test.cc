@@ -17,7 +17,8 @@ class FakeRoot : public ::testing::Test {
   void SetUp() override {
     root_ = ::testing::TempDir() + "muster_root_" + std::to_string(getpid());
     std::filesystem::remove_all(root_);
-    Write("/proc/meminfo", "MemTotal:       16777216 kB\nMemFree: 1 kB\nMemAvailable:    8388608 kB\nSwapTotal: 1024 kB\n");
+    Write("/proc/meminfo",
+          "MemTotal:       16777216 kB\nMemFree: 1 kB\nMemAvailable:    8388608 kB\nSwapTotal: 1024 kB\n");
   }
   void TearDown() override { std::filesystem::remove_all(root_); }
 
@@ -76,9 +77,12 @@ TEST_F(FakeRoot, CachedFilesInTheGroupAreFree) {
   Write("/proc/self/cgroup", "0::/job\n");
   Write("/sys/fs/cgroup/job/memory.max", "4294967296\n");
   Write("/sys/fs/cgroup/job/memory.current", "4294967296\n");
-  Write("/sys/fs/cgroup/job/memory.stat", "anon 1073741824\nfile 3221225472\ninactive_anon 7\nactive_anon 9\ninactive_file 2147483648\nactive_file 536870912\n");
+  Write("/sys/fs/cgroup/job/memory.stat",
+        "anon 1073741824\nfile 3221225472\ninactive_anon 7\nactive_anon 9\ninactive_file 2147483648\nactive_file "
+        "536870912\n");
   EXPECT_EQ(ReadSystemMemory(root_).free(), 2 * kGiB + kGiB / 2);
-  Write("/sys/fs/cgroup/job/memory.stat", "inactive_file 9223372036854775807\n");  // read a moment later than what is in use
+  Write("/sys/fs/cgroup/job/memory.stat",
+        "inactive_file 9223372036854775807\n");  // read a moment later than what is in use
   EXPECT_EQ(ReadSystemMemory(root_).free(), 4 * kGiB);
 }
 
@@ -86,7 +90,8 @@ TEST_F(FakeRoot, CachedFilesOfVersion1AreThoseOfItsSubGroupsToo) {
   Write("/proc/self/cgroup", "4:memory:/a\n");
   Write("/sys/fs/cgroup/memory/a/memory.limit_in_bytes", "2147483648\n");
   Write("/sys/fs/cgroup/memory/a/memory.usage_in_bytes", "2147483648\n");
-  Write("/sys/fs/cgroup/memory/a/memory.stat", "inactive_file 1\nactive_file 2\ntotal_inactive_file 536870912\ntotal_active_file 536870912\n");
+  Write("/sys/fs/cgroup/memory/a/memory.stat",
+        "inactive_file 1\nactive_file 2\ntotal_inactive_file 536870912\ntotal_active_file 536870912\n");
   EXPECT_EQ(ReadSystemMemory(root_).free(), kGiB);
 }
 

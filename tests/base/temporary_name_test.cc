@@ -51,7 +51,8 @@ TEST_F(TemporaryNames, AFileOfThisMachineIsAbandonedAsSoonAsItsProcessIsGone) {
 
 // On a shared volume the process cannot be asked for: it may be writing at this moment.
 TEST_F(TemporaryNames, AFileOfAnotherMachineIsAbandonedAfterAnHourWithoutAChange) {
-  for (const std::string& name : {Elsewhere(TemporaryName("x", kNobody)), Elsewhere(TemporaryName("x")), std::string("x.tmp2000000000")}) {
+  for (const std::string& name :
+       {Elsewhere(TemporaryName("x", kNobody)), Elsewhere(TemporaryName("x")), std::string("x.tmp2000000000")}) {
     EXPECT_FALSE(IsAbandoned(Make(name))) << name;
     EXPECT_FALSE(IsAbandoned(Make(name, std::chrono::minutes(50)))) << name;
     EXPECT_TRUE(IsAbandoned(Make(name, std::chrono::minutes(70)))) << name;
@@ -59,12 +60,14 @@ TEST_F(TemporaryNames, AFileOfAnotherMachineIsAbandonedAfterAnHourWithoutAChange
 }
 
 TEST_F(TemporaryNames, OtherFilesAreNeverAbandoned) {
-  for (const char* name : {"x", "x.tmp", "x.tmp-1", "x.tmp0-1", "x.tmp7-", "x.tmp7-g", "x.tmp7-1x", "x.tmp7x", "x.tmp7-123456789", "x.tmp99999999999"})
+  for (const char* name : {"x", "x.tmp", "x.tmp-1", "x.tmp0-1", "x.tmp7-", "x.tmp7-g", "x.tmp7-1x", "x.tmp7x",
+                           "x.tmp7-123456789", "x.tmp99999999999"})
     EXPECT_FALSE(IsAbandoned(Make(name, std::chrono::minutes(1000)))) << name;
 }
 
 TEST_F(TemporaryNames, OnlyAbandonedFilesOfThatPrefixAreRemoved) {
-  const fs::path left = Make(TemporaryName("model-1", kNobody)), other = Make(TemporaryName("other", kNobody)), elsewhere = Make(Elsewhere(left.filename()));
+  const fs::path left = Make(TemporaryName("model-1", kNobody)), other = Make(TemporaryName("other", kNobody)),
+                 elsewhere = Make(Elsewhere(left.filename()));
   RemoveAbandonedFiles(folder_.string(), "model");
   EXPECT_FALSE(fs::exists(left));
   EXPECT_TRUE(fs::exists(other));

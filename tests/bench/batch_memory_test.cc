@@ -100,8 +100,12 @@ TEST(BatchMemory, TowersRecomputeEachTheirOwn) {
     params.variable_update = mode;
     params.local_parameter_device = "cpu";
     SilentConsole kept, recomputed;
-    const double loss = bench::Run(params, Within(0), MakeModelRunner, {.console = kept}).last_average_loss.value_or(-1);
-    EXPECT_EQ(bench::Run(params, Within(44, "auto"), MakeModelRunner, {.console = recomputed}).last_average_loss.value_or(-2), loss) << mode;
+    const double loss =
+        bench::Run(params, Within(0), MakeModelRunner, {.console = kept}).last_average_loss.value_or(-1);
+    EXPECT_EQ(
+        bench::Run(params, Within(44, "auto"), MakeModelRunner, {.console = recomputed}).last_average_loss.value_or(-2),
+        loss)
+        << mode;
     EXPECT_NE(recomputed.notes.find("recompute: "), std::string::npos) << mode << ": " << recomputed.notes;
   }
 }
@@ -210,7 +214,8 @@ TEST(BatchMemory, SimulatedCardsTakeTheirMemoryFromTheHost) {
   params.batch_size = LargestBatchSize(params, own);
   EXPECT_EQ(RefusalOf(params, own), "");
   own.host_memory_limit_mb = 1;
-  EXPECT_NE(RefusalOf(OnTwoGpus(1), own).find("on the host, which has 1.0 MiB; not even a batch of one image fits"), std::string::npos);
+  EXPECT_NE(RefusalOf(OnTwoGpus(1), own).find("on the host, which has 1.0 MiB; not even a batch of one image fits"),
+            std::string::npos);
 }
 
 TEST(BatchMemory, CardsOnTheHostRecomputeToFitItsLimit) {
@@ -228,7 +233,8 @@ TEST(BatchMemory, ARefusalBlamesExchangeBuffersOnFlagsOfItsMode) {
   params.variable_update = "parameter_server";
   const std::string shared = RefusalOf(params, TwoGpus(1));
   EXPECT_NE(replicated.find("are exchange buffers (--variable_update, --bucket_mb)"), std::string::npos) << replicated;
-  EXPECT_NE(shared.find("are exchange buffers (--variable_update, --local_parameter_device)"), std::string::npos) << shared;
+  EXPECT_NE(shared.find("are exchange buffers (--variable_update, --local_parameter_device)"), std::string::npos)
+      << shared;
 }
 
 TEST(BatchMemory, WhatIsCountedAgainstTheLimitIsPrintedBesideThePeak) {
@@ -240,7 +246,8 @@ TEST(BatchMemory, WhatIsCountedAgainstTheLimitIsPrintedBesideThePeak) {
 }
 
 TEST(BatchMemory, ALimitAboveWhatIsFreeIsSaidToBeCut) {
-  EXPECT_NE(RunOf(4, Within(int64_t{1} << 29)).notes.find("--host_memory_limit_mb=536870912 is more than the "), std::string::npos);
+  EXPECT_NE(RunOf(4, Within(int64_t{1} << 29)).notes.find("--host_memory_limit_mb=536870912 is more than the "),
+            std::string::npos);
   EXPECT_EQ(RunOf(4, Within(40)).notes.find("is more than the"), std::string::npos);
 }
 
@@ -258,9 +265,11 @@ TEST(BatchMemory, TwoVirtualDevicesOfOneCardTrainAsTwoCardsDo) {
   split.virtual_gpus_mb = "64+9";
   EXPECT_NE(RefusalOf(OnTwoGpus(8), split).find("on /device:GPU:1, which has 9.0 MiB"), std::string::npos);
   split.virtual_gpus_mb = "64";
-  EXPECT_EQ(RefusalOf(OnTwoGpus(8), split), "flag --num_gpus=2: there is 1 GPU: --simulated_gpus=2 --visible_device_list=1 --virtual_gpus_mb=64");
+  EXPECT_EQ(RefusalOf(OnTwoGpus(8), split),
+            "flag --num_gpus=2: there is 1 GPU: --simulated_gpus=2 --visible_device_list=1 --virtual_gpus_mb=64");
   split.virtual_gpus_mb = "64+";
-  EXPECT_NE(RefusalOf(OnTwoGpus(8), split).find("--virtual_gpus_mb=64+: at character 4 there must be a number"), std::string::npos);
+  EXPECT_NE(RefusalOf(OnTwoGpus(8), split).find("--virtual_gpus_mb=64+: at character 4 there must be a number"),
+            std::string::npos);
 }
 
 }  // namespace

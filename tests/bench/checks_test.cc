@@ -32,18 +32,20 @@ class Refused : public ::testing::TestWithParam<Case> {};
 
 TEST_P(Refused, InOneLine) { EXPECT_EQ(ErrorOf(GetParam().words), GetParam().message); }
 
-INSTANTIATE_TEST_SUITE_P(AmountsThatMeanNothing, Refused,
-                         ::testing::Values(Case{{"--save_model_steps=-1"}, "flag --save_model_steps=-1: must be at least 0"},
-                                           Case{{"--save_model_secs=-2"}, "flag --save_model_secs=-2: must be at least 0"},
-                                           Case{{"--save_summaries_steps=-1"}, "flag --save_summaries_steps=-1: must be at least 0"},
-                                           Case{{"--max_ckpts_to_keep=-1"}, "flag --max_ckpts_to_keep=-1: must be at least 0"},
-                                           Case{{"--eval_interval_secs=-1"}, "flag --eval_interval_secs=-1: must be at least 0"},
-                                           Case{{"--stop_at_top_1_accuracy=2"}, "flag --stop_at_top_1_accuracy=2.0: must be 0 to 1"},
-                                           Case{{"--agg_small_grads_max_bytes=-5"}, "flag --agg_small_grads_max_bytes=-5: must be at least 0"},
-                                           Case{{"--agg_small_grads_max_group=0"}, "flag --agg_small_grads_max_group=0: must be at least 1"},
-                                           Case{{"--agg_small_grads_max_group=-3"}, "flag --agg_small_grads_max_group=-3: must be at least 1"},
-                                           Case{{"--summary_verbosity=7"}, "flag --summary_verbosity=7: must be 0 to 3"},
-                                           Case{{"--use_fp16", "--fp16_loss_scale=0"}, "flag --fp16_loss_scale=0.0: must be greater than 0"}));
+INSTANTIATE_TEST_SUITE_P(
+    AmountsThatMeanNothing, Refused,
+    ::testing::Values(
+        Case{{"--save_model_steps=-1"}, "flag --save_model_steps=-1: must be at least 0"},
+        Case{{"--save_model_secs=-2"}, "flag --save_model_secs=-2: must be at least 0"},
+        Case{{"--save_summaries_steps=-1"}, "flag --save_summaries_steps=-1: must be at least 0"},
+        Case{{"--max_ckpts_to_keep=-1"}, "flag --max_ckpts_to_keep=-1: must be at least 0"},
+        Case{{"--eval_interval_secs=-1"}, "flag --eval_interval_secs=-1: must be at least 0"},
+        Case{{"--stop_at_top_1_accuracy=2"}, "flag --stop_at_top_1_accuracy=2.0: must be 0 to 1"},
+        Case{{"--agg_small_grads_max_bytes=-5"}, "flag --agg_small_grads_max_bytes=-5: must be at least 0"},
+        Case{{"--agg_small_grads_max_group=0"}, "flag --agg_small_grads_max_group=0: must be at least 1"},
+        Case{{"--agg_small_grads_max_group=-3"}, "flag --agg_small_grads_max_group=-3: must be at least 1"},
+        Case{{"--summary_verbosity=7"}, "flag --summary_verbosity=7: must be 0 to 3"},
+        Case{{"--use_fp16", "--fp16_loss_scale=0"}, "flag --fp16_loss_scale=0.0: must be greater than 0"}));
 
 // Wording recorded in golden/cnn_benchmarks/commands.json.
 INSTANTIATE_TEST_SUITE_P(AsThePeerSays, Refused,
@@ -97,12 +99,16 @@ INSTANTIATE_TEST_SUITE_P(
         Case{{"--eval_during_training_at_specified_steps=3,-1"},
              "flag --eval_during_training_at_specified_steps=3,-1: '-1' is not a step number: the first is 1"},
         Case{{"--eval_during_training_at_specified_steps=99999999999999999999"},
-             "flag --eval_during_training_at_specified_steps=99999999999999999999: '99999999999999999999' is not a step number"},
+             "flag --eval_during_training_at_specified_steps=99999999999999999999: '99999999999999999999' is not a "
+             "step number"},
         Case{{"--eval_during_training_at_specified_epochs=inf"},
-             "flag --eval_during_training_at_specified_epochs=inf: 'inf' is not a finite number of epochs greater than 0"},
+             "flag --eval_during_training_at_specified_epochs=inf: 'inf' is not a finite number of epochs greater than "
+             "0"},
         Case{{"--eval_during_training_at_specified_epochs=0.5,-1"},
-             "flag --eval_during_training_at_specified_epochs=0.5,-1: '-1' is not a finite number of epochs greater than 0"},
-        Case{{"--eval_during_training_every_n_epochs=-1"}, "flag --eval_during_training_every_n_epochs=-1.0: must be greater than 0"},
+             "flag --eval_during_training_at_specified_epochs=0.5,-1: '-1' is not a finite number of epochs greater "
+             "than 0"},
+        Case{{"--eval_during_training_every_n_epochs=-1"},
+             "flag --eval_during_training_every_n_epochs=-1.0: must be greater than 0"},
         Case{{"--eval_during_training_at_specified_epochs=1.5,"},
              "flag --eval_during_training_at_specified_epochs=1.5,: '' is not a number of epochs"},
         Case{{"--stop_at_top_1_accuracy=.5"},
@@ -149,11 +155,16 @@ INSTANTIATE_TEST_SUITE_P(
         Case{{"--all_reduce_spec=xring:2k"},
              "flag --all_reduce_spec=xring:2k: at its end: an algorithm is missing: ALGORITHM:LIMIT:ALGORITHM"},
         Case{{"--all_reduce_spec=pscpu:xring"},
-             "flag --all_reduce_spec=pscpu:xring: at character 7: 'xring' is not a size (digits, then K, M, G or T if you like)"},
-        Case{{"--all_reduce_spec=pscpu:two:xring"}, "flag --all_reduce_spec=pscpu:two:xring: at character 7: 'two' is not a size (digits, then K, M, G or T if you like)"},
-        Case{{"--all_reduce_spec=pscpu#x"}, "flag --all_reduce_spec=pscpu#x: at character 7: 'x' is not a number of shards"},
+             "flag --all_reduce_spec=pscpu:xring: at character 7: 'xring' is not a size (digits, then K, M, G or T if "
+             "you like)"},
+        Case{{"--all_reduce_spec=pscpu:two:xring"},
+             "flag --all_reduce_spec=pscpu:two:xring: at character 7: 'two' is not a size (digits, then K, M, G or T "
+             "if you like)"},
+        Case{{"--all_reduce_spec=pscpu#x"},
+             "flag --all_reduce_spec=pscpu#x: at character 7: 'x' is not a number of shards"},
         Case{{"--all_reduce_spec=tree"},
-             "flag --all_reduce_spec=tree: at character 1: unknown algorithm 'tree'; there are nccl, nccl/xring, nccl/rechd, "
+             "flag --all_reduce_spec=tree: at character 1: unknown algorithm 'tree'; there are nccl, nccl/xring, "
+             "nccl/rechd, "
              "nccl/pscpu, "
              "xring, pscpu, psgpu, pscpu/pscpu, collective"},
         Case{{"--all_reduce_spec=pscpu#2/pscpu"},
@@ -168,7 +179,6 @@ INSTANTIATE_TEST_SUITE_P(
              "flag --gpu_indices=1,x: at character 3: 'x' is not a device number"},
         Case{{"--gpu_indices=1,1", "--num_gpus=2"},
              "flag --gpu_indices=1,1: must name each of the devices 0 to 1 once"}));
-
 
 INSTANTIATE_TEST_SUITE_P(
     Optimizers, Refused,
@@ -194,9 +204,11 @@ TEST(NoEffectNote, NamesFlagsThatTheRestOfTheRequestLeavesWithoutEffect) {
             "without effect: --freeze_when_forward_only (without --forward_only)");
   EXPECT_EQ(note({"--freeze_when_forward_only", "--forward_only"}), "");
   EXPECT_EQ(note({"--forward_only", "--optimizer=momentum", "--momentum=0.5", "--gradient_clip=1"}),
-            "without effect: --optimizer (with --forward_only), --momentum (with --forward_only), --gradient_clip (with --forward_only)");
-  for (const std::string flag : {"--piecewise_learning_rate_schedule=0.1", "--num_epochs_per_decay=1", "--learning_rate_decay_factor=0.5", "--minimum_learning_rate=0.1",
-                                 "--num_learning_rate_warmup_epochs=1"})
+            "without effect: --optimizer (with --forward_only), --momentum (with --forward_only), --gradient_clip "
+            "(with --forward_only)");
+  for (const std::string flag :
+       {"--piecewise_learning_rate_schedule=0.1", "--num_epochs_per_decay=1", "--learning_rate_decay_factor=0.5",
+        "--minimum_learning_rate=0.1", "--num_learning_rate_warmup_epochs=1"})
     for (const std::string mode : {"--forward_only", "--eval"}) {
       const std::string text = note({mode, "--init_learning_rate=1", flag});
       for (const std::string& named : {std::string("--init_learning_rate"), flag.substr(0, flag.find('='))})
@@ -205,7 +217,8 @@ TEST(NoEffectNote, NamesFlagsThatTheRestOfTheRequestLeavesWithoutEffect) {
   EXPECT_EQ(note({"--eval", "--train_dir=t", "--optimizer=momentum", "--momentum=0.5"}),
             "without effect: --optimizer (with --eval), --momentum (with --eval)");
   EXPECT_EQ(note({"--single_l2_loss_op", "--weight_decay=0", "--benchmark_test_id=a"}),
-            "without effect: --benchmark_test_id (without --benchmark_log_dir), --single_l2_loss_op (without --weight_decay)");
+            "without effect: --benchmark_test_id (without --benchmark_log_dir), --single_l2_loss_op (without "
+            "--weight_decay)");
   EXPECT_EQ(note({"--num_learning_rate_warmup_epochs=2"}),
             "without effect: --num_learning_rate_warmup_epochs (at the model's own rate)");
   EXPECT_EQ(note({"--num_learning_rate_warmup_epochs=2", "--init_learning_rate=1"}), "");
@@ -222,17 +235,24 @@ TEST(NoEffectNote, NamesFlagsThatTheRestOfTheRequestLeavesWithoutEffect) {
             "without effect: --agg_small_grads_max_bytes (without --all_reduce_spec)");
   EXPECT_EQ(note({"--save_model_steps=5", "--save_summaries_steps=2"}),
             "without effect: --save_model_steps (without --train_dir), --save_summaries_steps (without --train_dir)");
-  EXPECT_EQ(note({"--save_model_steps=5", "--save_summaries_steps=2", "--train_dir=t"}), "without effect: --save_summaries_steps (without --summary_verbosity)");
-  EXPECT_EQ(note({"--forward_only", "--train_dir=/nowhere"}), "without effect: --train_dir (there is no checkpoint in it: weights are first values)");
+  EXPECT_EQ(note({"--save_model_steps=5", "--save_summaries_steps=2", "--train_dir=t"}),
+            "without effect: --save_summaries_steps (without --summary_verbosity)");
+  EXPECT_EQ(note({"--forward_only", "--train_dir=/nowhere"}),
+            "without effect: --train_dir (there is no checkpoint in it: weights are first values)");
   EXPECT_EQ(note({"--train_dir=/nowhere"}), "");
-  const std::string place = "--local_parameter_device=cpu", two = "--num_gpus=2", replicated = "--variable_update=replicated";
+  const std::string place = "--local_parameter_device=cpu", two = "--num_gpus=2",
+                    replicated = "--variable_update=replicated";
   EXPECT_EQ(note({place, two}), "");
   EXPECT_EQ(note({place, two, replicated}), "");
   EXPECT_EQ(note({place, two, "--forward_only"}), "");
-  EXPECT_EQ(note({place, two, "--variable_update=independent"}), "without effect: --local_parameter_device (with --variable_update=independent)");
-  EXPECT_EQ(note({place, two, replicated, "--all_reduce_spec=xring"}), "without effect: --local_parameter_device (with --all_reduce_spec)");
-  EXPECT_EQ(note({place, two, replicated, "--hierarchical_copy"}), "without effect: --local_parameter_device (with --hierarchical_copy)");
-  EXPECT_EQ(note({place, two, replicated, "--forward_only"}), "without effect: --local_parameter_device (with --forward_only)");
+  EXPECT_EQ(note({place, two, "--variable_update=independent"}),
+            "without effect: --local_parameter_device (with --variable_update=independent)");
+  EXPECT_EQ(note({place, two, replicated, "--all_reduce_spec=xring"}),
+            "without effect: --local_parameter_device (with --all_reduce_spec)");
+  EXPECT_EQ(note({place, two, replicated, "--hierarchical_copy"}),
+            "without effect: --local_parameter_device (with --hierarchical_copy)");
+  EXPECT_EQ(note({place, two, replicated, "--forward_only"}),
+            "without effect: --local_parameter_device (with --forward_only)");
 }
 
 TEST(NoEffectNote, NamesMustersOwnFlagsToo) {
@@ -240,15 +260,23 @@ TEST(NoEffectNote, NamesMustersOwnFlagsToo) {
     const FlagValues values = ParseFlags(PeerFlags().Plus(OwnFlags()), words);
     return NoEffectNote(ParamsFromFlags(values), OwnParamsFromFlags(values));
   };
-  EXPECT_EQ(note({"--device=cpu", "--simulated_gpus=2", "--gpu_memory_limit_mb=64", "--gpu_delay_seed=3", "--check_hazards"}),
-            "without effect: --simulated_gpus (on a CPU), --gpu_memory_limit_mb (on a CPU), --gpu_delay_seed (on a CPU), --check_hazards (on a CPU)");
+  EXPECT_EQ(
+      note({"--device=cpu", "--simulated_gpus=2", "--gpu_memory_limit_mb=64", "--gpu_delay_seed=3", "--check_hazards"}),
+      "without effect: --simulated_gpus (on a CPU), --gpu_memory_limit_mb (on a CPU), --gpu_delay_seed (on a CPU), "
+      "--check_hazards (on a CPU)");
   EXPECT_EQ(note({"--device=cpu", "--visible_device_list=0", "--virtual_gpus_mb=9"}),
             "without effect: --visible_device_list (on a CPU), --virtual_gpus_mb (on a CPU)");
-  EXPECT_EQ(note({"--device=gpu", "--simulated_gpus=2", "--gpu_memory_limit_mb=64", "--gpu_delay_seed=3", "--check_hazards"}), "");
+  EXPECT_EQ(
+      note({"--device=gpu", "--simulated_gpus=2", "--gpu_memory_limit_mb=64", "--gpu_delay_seed=3", "--check_hazards"}),
+      "");
   EXPECT_EQ(note({"--bucket_mb=1", "--gradient_combine=sum", "--batch_norm_statistics=mean"}),
-            "without effect: --gradient_combine (with one device), --bucket_mb (with one device), --batch_norm_statistics (with one device)");
-  EXPECT_EQ(note({"--bucket_mb=1", "--num_gpus=2"}), "without effect: --bucket_mb (with --variable_update=parameter_server)");
-  EXPECT_EQ(note({"--bucket_mb=1", "--gradient_combine=sum", "--batch_norm_statistics=mean", "--num_gpus=2", "--variable_update=replicated"}), "");
+            "without effect: --gradient_combine (with one device), --bucket_mb (with one device), "
+            "--batch_norm_statistics (with one device)");
+  EXPECT_EQ(note({"--bucket_mb=1", "--num_gpus=2"}),
+            "without effect: --bucket_mb (with --variable_update=parameter_server)");
+  EXPECT_EQ(note({"--bucket_mb=1", "--gradient_combine=sum", "--batch_norm_statistics=mean", "--num_gpus=2",
+                  "--variable_update=replicated"}),
+            "");
   EXPECT_EQ(note({"--recompute=auto", "--forward_only"}), "without effect: --recompute (with --forward_only)");
   EXPECT_EQ(note({"--recompute=auto", "--check_nan"}), "");
 }
@@ -261,31 +289,33 @@ TEST(Supported, AGpuHasSoMuchMemory) {
     CheckSupported(params, own);
     FAIL();
   } catch (const Error& error) {
-    EXPECT_STREQ(error.what(), "flag --gpu_memory_limit_mb=99999999: must be at most 16384, the memory of a simulated GPU");
+    EXPECT_STREQ(error.what(),
+                 "flag --gpu_memory_limit_mb=99999999: must be at most 16384, the memory of a simulated GPU");
   }
 }
 
 INSTANTIATE_TEST_SUITE_P(
     Amounts, Refused,
-    ::testing::Values(Case{{"--batch_size=-1"}, "flag --batch_size=-1: must be at least 0"},
-                      Case{{"--batch_size=3000000000"}, "flag --batch_size=3000000000: must be at most 2147483647"},
-                      Case{{"--num_batches=0"}, "flag --num_batches=0: must be at least 1"},
-                      Case{{"--num_batches=-5"}, "flag --num_batches=-5: must be at least 1"},
-                      Case{{"--num_epochs=-1"}, "flag --num_epochs=-1.0: must be greater than 0"},
-                      Case{{"--num_epochs=inf"}, "flag --num_epochs=inf: must be a finite number"},
-                      Case{{"--num_warmup_batches=-1"}, "flag --num_warmup_batches=-1: must be at least 0"},
-                      Case{{"--display_every=0"}, "flag --display_every=0: must be at least 1"},
-                      Case{{"--num_gpus=0"}, "flag --num_gpus=0: must be at least 1"},
-                      Case{{"--num_intra_threads=4294967297"}, "flag --num_intra_threads=4294967297: must be at most 4096"},
-                      Case{{"--autotune_threshold=3000000000"}, "flag --autotune_threshold=3000000000: must be at most 1000"},
-                      Case{{"--batch_group_size=9223372036854775807"}, "flag --batch_group_size=9223372036854775807: must be at most 1000000"},
-                      Case{{"--batch_group_size=0"}, "flag --batch_group_size=0: must be at least 1"},
-                      Case{{"--num_intra_threads=-1"}, "flag --num_intra_threads=-1: must be at least 0"},
-                      Case{{"--gpu_thread_mode=x"},
-                           "flag --gpu_thread_mode=x: must be global, gpu_private or gpu_shared"},
-                      Case{{"--gpu_thread_mode=global", "--per_gpu_thread_count=2"},
-                           "flag --per_gpu_thread_count=2: has no meaning with --gpu_thread_mode=global"},
-                      Case{{"--debugger=x"}, "flag --debugger=x: must be cli or host:port"}));
+    ::testing::Values(
+        Case{{"--batch_size=-1"}, "flag --batch_size=-1: must be at least 0"},
+        Case{{"--batch_size=3000000000"}, "flag --batch_size=3000000000: must be at most 2147483647"},
+        Case{{"--num_batches=0"}, "flag --num_batches=0: must be at least 1"},
+        Case{{"--num_batches=-5"}, "flag --num_batches=-5: must be at least 1"},
+        Case{{"--num_epochs=-1"}, "flag --num_epochs=-1.0: must be greater than 0"},
+        Case{{"--num_epochs=inf"}, "flag --num_epochs=inf: must be a finite number"},
+        Case{{"--num_warmup_batches=-1"}, "flag --num_warmup_batches=-1: must be at least 0"},
+        Case{{"--display_every=0"}, "flag --display_every=0: must be at least 1"},
+        Case{{"--num_gpus=0"}, "flag --num_gpus=0: must be at least 1"},
+        Case{{"--num_intra_threads=4294967297"}, "flag --num_intra_threads=4294967297: must be at most 4096"},
+        Case{{"--autotune_threshold=3000000000"}, "flag --autotune_threshold=3000000000: must be at most 1000"},
+        Case{{"--batch_group_size=9223372036854775807"},
+             "flag --batch_group_size=9223372036854775807: must be at most 1000000"},
+        Case{{"--batch_group_size=0"}, "flag --batch_group_size=0: must be at least 1"},
+        Case{{"--num_intra_threads=-1"}, "flag --num_intra_threads=-1: must be at least 0"},
+        Case{{"--gpu_thread_mode=x"}, "flag --gpu_thread_mode=x: must be global, gpu_private or gpu_shared"},
+        Case{{"--gpu_thread_mode=global", "--per_gpu_thread_count=2"},
+             "flag --per_gpu_thread_count=2: has no meaning with --gpu_thread_mode=global"},
+        Case{{"--debugger=x"}, "flag --debugger=x: must be cli or host:port"}));
 
 TEST(Checks, RecordsBuiltInCppHaveTheSameBounds) {
   BenchParams params;

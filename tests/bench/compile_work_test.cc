@@ -49,7 +49,8 @@ double WorkPerStep(const Form& form, int towers) {
   VariableTable table;
   CompileRequest request;
   request.graph = built->graph.get();
-  for (const LocalDevice& d : devices) request.devices.push_back({d.device->name(), d.kernels, d.caps, d.device->is_asynchronous(), 0});
+  for (const LocalDevice& d : devices)
+    request.devices.push_back({d.device->name(), d.kernels, d.caps, d.device->is_asynchronous(), 0});
   request.variables = &table;
   request.own_task = devices[0].device->name().Task();
   CompileRequest first_values = request;
@@ -58,7 +59,8 @@ double WorkPerStep(const Form& form, int towers) {
   request.fetches = built->fetches;
   request.targets = built->targets;
   const Plan step = Compile(request), initial = Compile(first_values);
-  return static_cast<double>(step.compile_work + initial.compile_work) / (step.stats.num_steps + initial.stats.num_steps);
+  return static_cast<double>(step.compile_work + initial.compile_work) /
+         (step.stats.num_steps + initial.stats.num_steps);
 }
 
 }  // namespace

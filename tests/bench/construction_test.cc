@@ -62,7 +62,8 @@ std::map<std::string, std::vector<std::string>> ModelVariables(const Graph& grap
 int64_t ElementsOn(const Graph& graph, const std::string& device, int64_t* largest) {
   int64_t elements = 0;
   for (const VariableInfo& variable : graph.variables()) {
-    if (!variable.name.starts_with("v/") || DeviceOf(graph, variable) != device || variable.name.ends_with("/Momentum")) continue;
+    if (!variable.name.starts_with("v/") || DeviceOf(graph, variable) != device || variable.name.ends_with("/Momentum"))
+      continue;
     elements += graph.shape(variable.ref).num_elements();
     *largest = std::max(*largest, graph.shape(variable.ref).num_elements());
   }
@@ -78,7 +79,8 @@ void ExpectSharedVariables(BenchParams params) {
   const auto spread = Build(params);
   EXPECT_EQ(ModelVariables(*spread->graph).size(), 2u);
   int64_t largest = 0;
-  const int64_t first = ElementsOn(*spread->graph, "/device:GPU:0", &largest), second = ElementsOn(*spread->graph, "/device:GPU:1", &largest);
+  const int64_t first = ElementsOn(*spread->graph, "/device:GPU:0", &largest),
+                second = ElementsOn(*spread->graph, "/device:GPU:1", &largest);
   EXPECT_LE(std::abs(first - second), largest);
   params.staged_vars = true;
   const auto staged = Build(params);
@@ -87,8 +89,9 @@ void ExpectSharedVariables(BenchParams params) {
 }
 
 void ExpectCopies(BenchParams params) {
-  for (const auto& [mode, spec] : {std::pair("replicated", ""), std::pair("independent", ""), std::pair("distributed_all_reduce", "psgpu#2"),
-                                   std::pair("collective_all_reduce", "collective")}) {
+  for (const auto& [mode, spec] :
+       {std::pair("replicated", ""), std::pair("independent", ""), std::pair("distributed_all_reduce", "psgpu#2"),
+        std::pair("collective_all_reduce", "collective")}) {
     params.variable_update = mode;
     params.all_reduce_spec = spec;
     const auto by_device = ModelVariables(*Build(params)->graph);
@@ -105,7 +108,8 @@ void ExpectModel(const std::string& model, const std::string& dataset) {
 }
 
 TEST(Construction, VariablesOfTwoTowersLiveWhereTheModeSays) {
-  for (const char* model : {"trivial", "lenet", "alexnet", "vgg11", "googlenet", "resnet50"}) ExpectModel(model, "imagenet");
+  for (const char* model : {"trivial", "lenet", "alexnet", "vgg11", "googlenet", "resnet50"})
+    ExpectModel(model, "imagenet");
   for (const char* model : {"alexnet", "resnet20", "resnet20_v2"}) ExpectModel(model, "cifar10");
 }
 
@@ -117,7 +121,8 @@ TEST(SlowConstruction, VariablesOfEveryModelLiveWhereTheModeSays) {
 // Weights in half precision; batch norm, the loss scale and the global step never are.
 void ExpectHalfVariables(BenchParams params) {
   params.use_fp16 = params.fp16_vars = true;
-  params.fp16_enable_auto_loss_scale = params.variable_update == "parameter_server" || params.variable_update == "replicated";
+  params.fp16_enable_auto_loss_scale =
+      params.variable_update == "parameter_server" || params.variable_update == "replicated";
   const auto built = Build(params);
   const Graph& graph = *built->graph;
   int halves = 0;
@@ -137,8 +142,9 @@ void ExpectHalfVariables(BenchParams params) {
 
 TEST(Construction, HalfPrecisionVariablesAreThoseOfWeightsInEveryMode) {
   for (const char* model : {"resnet20", "alexnet"})
-    for (const auto& [mode, spec] : {std::pair("parameter_server", ""), std::pair("replicated", ""), std::pair("independent", ""),
-                                     std::pair("distributed_all_reduce", "psgpu#2"), std::pair("collective_all_reduce", "collective")}) {
+    for (const auto& [mode, spec] :
+         {std::pair("parameter_server", ""), std::pair("replicated", ""), std::pair("independent", ""),
+          std::pair("distributed_all_reduce", "psgpu#2"), std::pair("collective_all_reduce", "collective")}) {
       SCOPED_TRACE(std::string(model) + " in " + mode);
       BenchParams params = ParamsOf(model, "cifar10");
       params.variable_update = mode;
@@ -176,7 +182,8 @@ TEST(GoldenConstruction, CheckpointsKeepThePeersVariables) {
       std::string shape;
       const Shape& dims = built->graph->shape(variable.ref);
       for (int i = 0; i < dims.rank(); ++i) shape += " " + std::to_string(dims[i]);
-      ours.insert(VariableName(*built->graph, variable) + " " + std::string(DTypeName(built->graph->dtype(variable.ref))) + shape);
+      ours.insert(VariableName(*built->graph, variable) + " " +
+                  std::string(DTypeName(built->graph->dtype(variable.ref))) + shape);
     }
     EXPECT_EQ(ours, expected);
   }
@@ -191,14 +198,19 @@ bool IsSaidToBeWithoutEffect(const BenchParams& params, const std::string& flag)
 }
 
 TEST(Construction, AFlagOfTheExchangeThatIsSaidToBeWithoutEffectChangesNoGraph) {
-  const std::vector<std::pair<std::string, std::string>> flags = {
-      {"variable_consistency", "relaxed"},   {"local_parameter_device", "cpu"},    {"gradient_repacking", "2"},        {"all_reduce_spec", "xring"},
-      {"agg_small_grads_max_bytes", "1000"}, {"agg_small_grads_max_group", "3"},   {"gpu_indices", "1,0"},             {"compact_gradient_transfer", "false"},
-      {"hierarchical_copy", "true"}};
+  const std::vector<std::pair<std::string, std::string>> flags = {{"variable_consistency", "relaxed"},
+                                                                  {"local_parameter_device", "cpu"},
+                                                                  {"gradient_repacking", "2"},
+                                                                  {"all_reduce_spec", "xring"},
+                                                                  {"agg_small_grads_max_bytes", "1000"},
+                                                                  {"agg_small_grads_max_group", "3"},
+                                                                  {"gpu_indices", "1,0"},
+                                                                  {"compact_gradient_transfer", "false"},
+                                                                  {"hierarchical_copy", "true"}};
   int quiet = 0;
   for (const char* mode : {"parameter_server", "replicated", "independent"})
-    for (const auto& setting : {std::pair("forward_only", "false"), std::pair("forward_only", "true"), std::pair("hierarchical_copy", "true"),
-                                std::pair("all_reduce_spec", "psgpu")}) {
+    for (const auto& setting : {std::pair("forward_only", "false"), std::pair("forward_only", "true"),
+                                std::pair("hierarchical_copy", "true"), std::pair("all_reduce_spec", "psgpu")}) {
       BenchParams base = ParamsOf("trivial", "cifar10");
       base.variable_update = mode;
       base.gradient_repacking = 0;

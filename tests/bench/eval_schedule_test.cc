@@ -25,7 +25,8 @@ TEST(EvalSchedule, EveryNStepsInsideTheRun) {
 }
 
 TEST(EvalSchedule, OnlyListedStepsBeforeTheEndCount) {
-  EXPECT_EQ(DueSteps({.eval_during_training_at_specified_steps = {"2", "3", "5", "7", "1000"}}, 7), (std::vector<int64_t>{2, 3, 5}));
+  EXPECT_EQ(DueSteps({.eval_during_training_at_specified_steps = {"2", "3", "5", "7", "1000"}}, 7),
+            (std::vector<int64_t>{2, 3, 5}));
 }
 
 // 50000 images at 20000 a step are two and a half steps per epoch.

@@ -1,6 +1,6 @@
-// Evaluation beside training in one graph: section 7.5 of the inventory, the peer's own test with a stub of a model. Training images are
-// black (-1), validation images white (1); the training loss is their mean plus a variable that begins with 199, so 198, and what
-// evaluation takes for the count of right answers comes to an "accuracy" of 2.
+// Evaluation beside training in one graph: section 7.5 of the inventory, the peer's own test with a stub of a model.
+// Training images are black (-1), validation images white (1); the training loss is their mean plus a variable that
+// begins with 199, so 198, and what evaluation takes for the count of right answers comes to an "accuracy" of 2.
 #include <gtest/gtest.h>
 
 #include <set>
@@ -22,7 +22,8 @@ Tower Stub(const Scope& scope, const TowerOptions& options, Output images, int64
   tower.variables = {bias};
   tower.base_loss = tower.total_loss = mean;
   if (trains) tower.gradients = Gradients(scope, tower.total_loss, {bias});
-  tower.top_1_correct = tower.top_5_correct = ops::Mul(scope, ops::Sub(scope, mean, ops::Scalar<float>(scope, 198)), ops::Scalar<float>(scope, static_cast<float>(batch)));
+  tower.top_1_correct = tower.top_5_correct = ops::Mul(scope, ops::Sub(scope, mean, ops::Scalar<float>(scope, 198)),
+                                                       ops::Scalar<float>(scope, static_cast<float>(batch)));
   return tower;
 }
 
@@ -58,7 +59,8 @@ TEST_P(EvaluationGraph, HasImagesOfItsOwnAndTheWeightsOfTheTraining) {
   const OwnParams own;
   const Derived derived = Derive(params);
   std::vector<Output> train_fed, eval_fed;
-  const auto built = BuildTrainGraphOf(params, own, derived, StubTower(3, true, &train_fed), StubTower(5, false, &eval_fed));
+  const auto built =
+      BuildTrainGraphOf(params, own, derived, StubTower(3, true, &train_fed), StubTower(5, false, &eval_fed));
   std::vector<Output> alone_fed;
   const auto alone = BuildTrainGraphOf(params, own, derived, StubTower(3, true, &alone_fed));
   EXPECT_EQ(VariableNames(*built->graph), VariableNames(*alone->graph)) << "an evaluation brings no variables";
@@ -67,9 +69,14 @@ TEST_P(EvaluationGraph, HasImagesOfItsOwnAndTheWeightsOfTheTraining) {
   session.Initialize();
   std::vector<Output> feeds{built->learning_rate};
   feeds.insert(feeds.end(), train_fed.begin(), train_fed.end());
-  const auto train = session.Prepare(feeds, built->fetches, built->targets), evaluate = session.Prepare(eval_fed, built->eval_fetches);
-  const auto loss = [&](float rate) { return train->Run({Tensor::Scalar<float>(rate), Level(3, -1), Level(3, -1)})[0].scalar<float>(); };
-  const auto accuracy = [&] { return evaluate->Run({Level(5, 1), Level(5, 1)})[0].scalar<float>() / static_cast<float>(derived.eval_batch_size); };
+  const auto train = session.Prepare(feeds, built->fetches, built->targets),
+             evaluate = session.Prepare(eval_fed, built->eval_fetches);
+  const auto loss = [&](float rate) {
+    return train->Run({Tensor::Scalar<float>(rate), Level(3, -1), Level(3, -1)})[0].scalar<float>();
+  };
+  const auto accuracy = [&] {
+    return evaluate->Run({Level(5, 1), Level(5, 1)})[0].scalar<float>() / static_cast<float>(derived.eval_batch_size);
+  };
   for (int step = 0; step < 3; ++step) {
     EXPECT_EQ(loss(0), 198);
     EXPECT_EQ(accuracy(), 2);

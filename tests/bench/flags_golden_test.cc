@@ -134,7 +134,8 @@ TEST(BenchFlags, AFlagWithoutEffectIsAcceptedAndNoted) {
   params.winograd_nonfused = false;
   params.distortions = true;
   EXPECT_NO_THROW(CheckSupported(params));
-  EXPECT_EQ(NoEffectNote(params), "without effect: --winograd_nonfused (without a real GPU), --distortions (for synthetic data)");
+  EXPECT_EQ(NoEffectNote(params),
+            "without effect: --winograd_nonfused (without a real GPU), --distortions (for synthetic data)");
 }
 
 TEST(BenchFlags, AGpuIsRefusedUnlessItIsSimulated) {

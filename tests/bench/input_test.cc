@@ -56,8 +56,8 @@ TEST(Input, DistortedCifar10HasBlackEdges) {
   EXPECT_NEAR(least, -1, 1e-6);
 }
 
-// The model garden's preprocess_image takes the same part of the image, boxes respected, and only scales otherwise; --ml_perf alone
-// ignores boxes.
+// The model garden's preprocess_image takes the same part of the image, boxes respected, and only scales otherwise;
+// --ml_perf alone ignores boxes.
 TEST(Input, TheModelGardenRespectsBoxesAndSubtractsMeans) {
   const float means[] = {123.68f, 116.78f, 103.94f};
   BenchParams params = ParamsFor("tfrecord", "imagenet");
@@ -70,8 +70,10 @@ TEST(Input, TheModelGardenRespectsBoxesAndSubtractsMeans) {
   const auto ml_perf = OpenInput(params, derived, data::Subset::kTrain);
   int differ = 0;
   for (int64_t n = 0; n < ours->size(); ++n) {
-    const std::vector<float> expected = ImageOf(*ours, n), image = ImageOf(*garden, n), without_boxes = ImageOf(*ml_perf, n);
-    for (size_t i = 0; i < image.size(); ++i) ASSERT_NEAR(image[i], (expected[i] + 1) * 127.5f - means[i % 3], 1e-3) << "image " << n;
+    const std::vector<float> expected = ImageOf(*ours, n), image = ImageOf(*garden, n),
+                             without_boxes = ImageOf(*ml_perf, n);
+    for (size_t i = 0; i < image.size(); ++i)
+      ASSERT_NEAR(image[i], (expected[i] + 1) * 127.5f - means[i % 3], 1e-3) << "image " << n;
     differ += image != without_boxes ? 1 : 0;
   }
   EXPECT_GT(differ, 0);
@@ -107,7 +109,8 @@ TEST_F(Evaluation, EachBeginsWithTheFirstImageAndTowersHavePartsOfTheBatch) {
     std::vector<std::vector<float>> all;
     const std::vector<Tensor> feeds = input.At(batch);
     EXPECT_EQ(feeds.size(), 4u);
-    for (size_t i = 0; i < feeds.size(); i += 2) all.emplace_back(feeds[i].data<float>().begin(), feeds[i].data<float>().end());
+    for (size_t i = 0; i < feeds.size(); i += 2)
+      all.emplace_back(feeds[i].data<float>().begin(), feeds[i].data<float>().end());
     return all;
   };
   std::vector<std::vector<float>> expected;

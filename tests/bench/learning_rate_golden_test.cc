@@ -41,7 +41,8 @@ TEST(GoldenLearningRate, FlagsGiveThePeersScheduleAtEveryBoundary) {
   for (const nlohmann::json& entry : golden.at("benchmark_flags")) {
     const BenchParams params = ParamsFrom(entry.at("flags"));
     const Model& model = FindBenchModel(params.model, params.data_name.value_or("imagenet"));
-    const Schedule rate = MakeSchedule(params, model, entry.at("train_images"), entry.at("images_per_global_step"), SummedTowers(params, kSum));
+    const Schedule rate = MakeSchedule(params, model, entry.at("train_images"), entry.at("images_per_global_step"),
+                                       SummedTowers(params, kSum));
     ExpectSamples(rate, entry.at("samples"), entry.at("flags").dump());
   }
 }
@@ -111,7 +112,8 @@ TEST(LearningRate, ResnetBaseRateScalesWithTheBatch) {
     params.variable_update = mode;
     params.num_gpus = gpus;
     const int64_t after_warmup = 6 * 1281167 / images;
-    return static_cast<float>(RateAt(MakeSchedule(params, resnet, 1281167, images, SummedTowers(params, kSum)), after_warmup));
+    return static_cast<float>(
+        RateAt(MakeSchedule(params, resnet, 1281167, images, SummedTowers(params, kSum)), after_warmup));
   };
   EXPECT_FLOAT_EQ(top_rate(128, "parameter_server", 1), 0.064f);
   EXPECT_FLOAT_EQ(top_rate(2048, "replicated", 8), 0.128f);

@@ -48,9 +48,14 @@ TEST_F(LoopTest, ACheckpointIsEvaluatedAlone) {
   fake_.accuracies = {0.25};
   const BenchResult result = RunIt();
   const std::string dashes(64, '-');
-  const std::vector<std::string> expected = {"Generating evaluation model", "Successfully loaded model from t/model.ckpt-50.", "2\t16.0 examples/sec",
-                                             "4\t16.0 examples/sec", "Accuracy @ 1 = 0.2500 Accuracy @ 5 = 0.7500 [32 examples]", dashes,
-                                             "total images/sec: 16.00", dashes};
+  const std::vector<std::string> expected = {"Generating evaluation model",
+                                             "Successfully loaded model from t/model.ckpt-50.",
+                                             "2\t16.0 examples/sec",
+                                             "4\t16.0 examples/sec",
+                                             "Accuracy @ 1 = 0.2500 Accuracy @ 5 = 0.7500 [32 examples]",
+                                             dashes,
+                                             "total images/sec: 16.00",
+                                             dashes};
   EXPECT_EQ(LinesFrom("Generating evaluation model"), expected);
   EXPECT_TRUE(fake_.steps.empty());
   EXPECT_DOUBLE_EQ(result.images_per_sec, 16);
@@ -75,7 +80,9 @@ TEST_F(LoopTest, WithAnIntervalTheNewestCheckpointIsEvaluatedAgainAndAgain) {
   fake_.checkpoints = {{"t/model.ckpt-5", 5}, {"t/model.ckpt-6", 6}};
   fake_.interrupt_after_evaluations = 2;
   EXPECT_EQ(RunIt().state, ExitState::kInterrupted);
-  const auto count = [&](const std::string& line) { return std::count(console_.lines.begin(), console_.lines.end(), line); };
+  const auto count = [&](const std::string& line) {
+    return std::count(console_.lines.begin(), console_.lines.end(), line);
+  };
   EXPECT_EQ(count("Successfully loaded model from t/model.ckpt-5."), 1);
   EXPECT_EQ(count("Successfully loaded model from t/model.ckpt-6."), 1);
   EXPECT_EQ(console_.notes.back(), "interrupted after 2 evaluations");

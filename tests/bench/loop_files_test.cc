@@ -38,8 +38,9 @@ TEST_F(LoopTest, TheGraphsOfDevicesAreWrittenBehindTheLastWarmUpStepButOne) {
   EXPECT_NE(ReadFile(file).find("op: \"NoOp\""), std::string::npos);
   params_.num_warmup_batches = 1;
   RunIt();
-  EXPECT_NE(console_.notes.end(), std::find_if(console_.notes.begin(), console_.notes.end(),
-                                               [](const std::string& note) { return note.find("no graphs of devices are written") == 0; }));
+  EXPECT_NE(console_.notes.end(),
+            std::find_if(console_.notes.begin(), console_.notes.end(),
+                         [](const std::string& note) { return note.find("no graphs of devices are written") == 0; }));
 }
 
 TEST(PartitionFile, KeepsFolderAndExtension) {
@@ -150,7 +151,8 @@ TEST_F(LoopTest, TheResultFileHoldsEverythingToRepeatTheRun) {
 TEST_F(LoopTest, TwoOutputsInOneFileAreRefused) {
   own_.json = folder_ + "/r.json";
   params_.trace_file = folder_ + "/../" + std::filesystem::path(folder_).filename().string() + "/r.json";
-  EXPECT_EQ(ErrorOfRun(), "flags --json and --trace_file name the same file " + params_.trace_file + ": one would overwrite the other");
+  EXPECT_EQ(ErrorOfRun(), "flags --json and --trace_file name the same file " + params_.trace_file +
+                              ": one would overwrite the other");
   EXPECT_EQ(fake_.prepared, 0);
 }
 

@@ -29,16 +29,16 @@ struct Fake {
   int64_t fail_at = -1;        // global step that fails
   std::vector<StepInput> steps;
   int prepared = 0;
-  bool interrupt_preparing = false;  // Ctrl-C arrives while the graph is initialised
-  bool cancel_preparing = false;     // and the engine gives up
-  std::vector<double> accuracies;    // top-1 of the evaluations in order; the last one stays
+  bool interrupt_preparing = false;           // Ctrl-C arrives while the graph is initialised
+  bool cancel_preparing = false;              // and the engine gives up
+  std::vector<double> accuracies;             // top-1 of the evaluations in order; the last one stays
   std::vector<LoadedCheckpoint> checkpoints;  // that appear one after another; the last one stays
   size_t evaluations = 0, loads = 0;
   int64_t interrupt_after_evaluations = -1;
-  int64_t resumed = 0;      // steps of an earlier run
+  int64_t resumed = 0;  // steps of an earlier run
   bool has_begun = false;
-  std::string checkpoint;   // the newest at the end
-  std::string load_error;   // of a checkpoint
+  std::string checkpoint;  // the newest at the end
+  std::string load_error;  // of a checkpoint
 };
 
 class FakeRunner : public StepRunner {
@@ -50,7 +50,8 @@ class FakeRunner : public StepRunner {
     if (fake_.cancel_preparing) throw Error(Code::kCancelled, "interrupted");
     ++fake_.prepared;
     fake_.now += 1;
-    return {.planned_peak_bytes = 3 << 20, .counted_bytes = 2 << 20, .num_threads = 2, .libraries = {{"oneDNN", "3.2.0"}}};
+    return {
+        .planned_peak_bytes = 3 << 20, .counted_bytes = 2 << 20, .num_threads = 2, .libraries = {{"oneDNN", "3.2.0"}}};
   }
 
   int64_t Resume() override { return fake_.resumed; }
@@ -64,7 +65,8 @@ class FakeRunner : public StepRunner {
       throw Error(Code::kCancelled, "interrupted");
     }
     fake_.steps.push_back(input);
-    if (input.timeline != nullptr) input.timeline->spans.push_back({.name = "a", .op = "Add", .device = "/cpu:0", .stream = "compute"});
+    if (input.timeline != nullptr)
+      input.timeline->spans.push_back({.name = "a", .op = "Add", .device = "/cpu:0", .stream = "compute"});
     fake_.now += fake_.step_seconds;
     StepResult result;
     const size_t step = static_cast<size_t>(input.global_step);
@@ -77,7 +79,8 @@ class FakeRunner : public StepRunner {
 
   Accuracies Evaluate(int64_t) override {
     fake_.now += fake_.step_seconds;
-    const double top_1 = fake_.accuracies.empty() ? 0 : fake_.accuracies[std::min(fake_.evaluations, fake_.accuracies.size() - 1)];
+    const double top_1 =
+        fake_.accuracies.empty() ? 0 : fake_.accuracies[std::min(fake_.evaluations, fake_.accuracies.size() - 1)];
     return {top_1, 0.75};
   }
   std::optional<LoadedCheckpoint> LoadCheckpoint() override {
@@ -92,7 +95,9 @@ class FakeRunner : public StepRunner {
   std::string GraphDef(bool as_text) override { return as_text ? "text" : "binary"; }
   std::vector<Graph> PartitionGraphs() override {
     std::vector<Graph> graphs(1);
-    graphs[0].Add({.kind = OpKind::kNoOp, .name = "nothing", .device = DeviceName::Parse("/job:localhost/replica:0/task:0/device:CPU:0")});
+    graphs[0].Add({.kind = OpKind::kNoOp,
+                   .name = "nothing",
+                   .device = DeviceName::Parse("/job:localhost/replica:0/task:0/device:CPU:0")});
     return graphs;
   }
   std::string FirstNonFinite() override { return "the output of v0/conv1/Conv2D (Conv2D) holds -inf"; }

@@ -28,7 +28,8 @@ TEST_F(LoopTest, PrintsWhatThePeerPrints) {
 TEST_F(LoopTest, ThePlannedPeakIsShownBeforeTheFirstStep) {
   RunIt();
   ASSERT_FALSE(console_.notes.empty());
-  EXPECT_EQ(console_.notes.back(), "memory plan: peak 3.0 MiB, 2.0 of them counted against the host's limit; 2 threads");
+  EXPECT_EQ(console_.notes.back(),
+            "memory plan: peak 3.0 MiB, 2.0 of them counted against the host's limit; 2 threads");
 }
 
 TEST_F(LoopTest, WarmUpStepsTrainAndAdvanceTheGlobalStep) {
@@ -164,7 +165,9 @@ TEST_F(LoopTest, ARunWithNothingLeftToDoSaysSoAndTrainsAndWritesNothing) {
   EXPECT_TRUE(fake_.steps.empty());
   EXPECT_FALSE(fake_.has_begun);
   EXPECT_EQ(console_.lines.back(), "Initializing graph");
-  EXPECT_EQ(console_.notes.back(), "nothing is left to do: " + folder_ + "/run has 4 steps, and --num_batches=4 counts those of earlier runs; nothing was written");
+  EXPECT_EQ(console_.notes.back(),
+            "nothing is left to do: " + folder_ +
+                "/run has 4 steps, and --num_batches=4 counts those of earlier runs; nothing was written");
   EXPECT_FALSE(std::filesystem::exists(folder_ + "/run"));
 }
 

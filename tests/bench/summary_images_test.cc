@@ -30,7 +30,12 @@ class SilentConsole : public Console {
 
 // Four timed steps, each second one summarised.
 BenchParams ParamsFor(const testing::TempFolder& folder, int64_t verbosity) {
-  BenchParams params{.model = "trivial", .batch_size = 2, .num_batches = 4, .num_warmup_batches = 0, .device = "cpu", .data_format = "NHWC"};
+  BenchParams params{.model = "trivial",
+                     .batch_size = 2,
+                     .num_batches = 4,
+                     .num_warmup_batches = 0,
+                     .device = "cpu",
+                     .data_format = "NHWC"};
   params.data_dir = (testing::GoldenDir() / "cifar10/cifar-10-batches-py").string();
   params.data_name = "cifar10";
   params.train_dir = folder.path().string();
@@ -51,7 +56,8 @@ Pictures PicturesOf(const BenchParams& params) {
     data::EventFileReader reader(entry.path().string());
     while (const std::optional<data::Event> event = reader.Next())
       for (const data::SummaryValue& value : event->values)
-        if (const auto* image = std::get_if<data::SummaryImage>(&value.value)) pictures[{event->step, value.tag}] = image->encoded;
+        if (const auto* image = std::get_if<data::SummaryImage>(&value.value))
+          pictures[{event->step, value.tag}] = image->encoded;
   }
   return pictures;
 }
@@ -73,7 +79,8 @@ TEST(SummaryImages, AreThoseThatTheModelGetsInTheStep) {
   for (const int64_t step : {2, 4}) {
     const Tensor images = input.BatchAt(step - 1)[0];
     for (size_t i = 0; i < 2; ++i)
-      expected[{step, "distorted_image/image/" + std::to_string(i)}] = PngOf(images.data<float>().subspan(i * 32 * 32 * 3, 32 * 32 * 3));
+      expected[{step, "distorted_image/image/" + std::to_string(i)}] =
+          PngOf(images.data<float>().subspan(i * 32 * 32 * 3, 32 * 32 * 3));
   }
   EXPECT_TRUE(PicturesOf(params) == expected);
 }

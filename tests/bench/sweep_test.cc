@@ -37,7 +37,8 @@ TEST(SweepSpec, TheLastAxisRunsFastest) {
 }
 
 TEST(SweepSpec, ErrorsPointAtTheCharacter) {
-  EXPECT_THAT(ErrorOf("num_gpus=1;num_gsu=2"), HasSubstr("character 12: there is no flag --num_gsu; did you mean --num_gpus?"));
+  EXPECT_THAT(ErrorOf("num_gpus=1;num_gsu=2"),
+              HasSubstr("character 12: there is no flag --num_gsu; did you mean --num_gpus?"));
   EXPECT_THAT(ErrorOf("num_gpus=1,,2"), HasSubstr("character 12: --num_gpus lacks a value"));
   EXPECT_THAT(ErrorOf("num_gpus=1,x"), HasSubstr("character 12"));
   EXPECT_THAT(ErrorOf("device=cpu,tpu"), HasSubstr("character 12"));
@@ -46,7 +47,8 @@ TEST(SweepSpec, ErrorsPointAtTheCharacter) {
   EXPECT_THAT(ErrorOf("num_gpus=1;"), HasSubstr("character 12"));
   EXPECT_THAT(ErrorOf("num_gpus=1;num_gpus=2"), HasSubstr("character 12: --num_gpus comes twice"));
   std::string ten = "batch_size=1,2,3,4,5,6,7,8,9,10";
-  for (const char* flag : {"num_gpus", "num_batches", "num_warmup_batches", "display_every"}) ten += std::string(";") + flag + "=1,2,3,4,5,6,7,8,9,10";
+  for (const char* flag : {"num_gpus", "num_batches", "num_warmup_batches", "display_every"})
+    ten += std::string(";") + flag + "=1,2,3,4,5,6,7,8,9,10";
   EXPECT_THAT(ErrorOf(ten), HasSubstr("more than 10000 points"));
   EXPECT_THAT(ErrorOf("json=a,b"), HasSubstr("--json cannot be swept"));
   EXPECT_EQ(ErrorOf("batch_size=auto,4"), "no error");
@@ -98,7 +100,8 @@ TEST(Sweep, CtrlCKeepsThePointsThatAreDone) {
     if (++runs == 2) RequestInterrupt();
     return Measure(axes, point);
   };
-  const SweepResult result = RunSweep({{"num_gpus", {"1", "2"}}, {"batch_size", {"8", "16"}}}, run, [](const std::string&) {});
+  const SweepResult result =
+      RunSweep({{"num_gpus", {"1", "2"}}, {"batch_size", {"8", "16"}}}, run, [](const std::string&) {});
   EXPECT_TRUE(result.interrupted);
   EXPECT_EQ(result.rows.size(), 1u);
 }
@@ -128,12 +131,14 @@ TEST(Sweep, JsonHoldsEveryPoint) {
   EXPECT_EQ(json["rows"][3]["point"]["num_gpus"], "2");
   EXPECT_EQ(json["rows"][3]["images_per_sec"], 380.0);
   EXPECT_EQ(json["rows"][4]["error"], "does not fit");
-  for (const char* unknown : {"images_per_sec", "model", "num_devices", "step_seconds", "bytes_per_device"}) EXPECT_TRUE(json["rows"][4][unknown].is_null()) << unknown;
+  for (const char* unknown : {"images_per_sec", "model", "num_devices", "step_seconds", "bytes_per_device"})
+    EXPECT_TRUE(json["rows"][4][unknown].is_null()) << unknown;
 }
 
 TEST(Sweep, ReadsResultFiles) {
   const SweepMeasurement m = MeasurementFromJson(
-      R"({"error": null, "images_per_sec": 12.5, "planned_peak_bytes": 99, "mean_seconds": {"step": 0.5, "exchange_exposed": 0.25},
+      R"({"error": null, "images_per_sec": 12.5, "planned_peak_bytes": 99,
+          "mean_seconds": {"step": 0.5, "exchange_exposed": 0.25},
           "memory": [{"device": "/cpu:0", "planned_bytes": 7}, {"device": "/cpu:1", "planned_bytes": 9}],
           "run": {"model": "lenet5", "devices": ["/cpu:0", "/cpu:1"]}})");
   EXPECT_EQ(m.model, "lenet5");

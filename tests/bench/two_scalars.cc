@@ -36,7 +36,8 @@ std::vector<Tensor> FeedsOf(int64_t k, float rate, int64_t towers, int64_t batch
   for (int64_t t = 0; t < towers; ++t) {
     Tensor images(DType::kFloat32, {batch});
     for (int64_t i = 0; i < batch; ++i)
-      images.data<float>()[static_cast<size_t>(i)] = static_cast<float>((k % kBatchesOfData * batch + i) * towers + t - 1);
+      images.data<float>()[static_cast<size_t>(i)] =
+          static_cast<float>((k % kBatchesOfData * batch + i) * towers + t - 1);
     feeds.push_back(images);
   }
   return feeds;
@@ -51,7 +52,8 @@ std::vector<double> TrainTwoScalars(const TwoScalarsRun& run) {
   std::vector<Output> feeds;
   const auto built = BuildTrainGraphOf(run.params, run.own, derived, TwoScalarTower(batch, &feeds));
   // In the recorded runs the data set counts as one image, so that decays come early.
-  const Schedule schedule = MakeSchedule(run.params, derived.model, 1, derived.batch_size, SummedTowers(run.params, run.own));
+  const Schedule schedule =
+      MakeSchedule(run.params, derived.model, 1, derived.batch_size, SummedTowers(run.params, run.own));
   SessionOptions options = DevicesOf(run.params, run.own, derived);
   options.intra_op_threads = 1;
   options.backend = run.backend;

@@ -17,7 +17,8 @@ void SetFlags(const json& flags, BenchParams* params) {
   for (const auto& [name, value] : flags.items())
     for (const ParamField& field : BenchParamTable().fields())
       if (field.spec.name == name)
-        SetParam(*params, field, ParseFlagValue(field.spec, value.is_string() ? value.get<std::string>() : value.dump()));
+        SetParam(*params, field,
+                 ParseFlagValue(field.spec, value.is_string() ? value.get<std::string>() : value.dump()));
 }
 
 // The run of a recorded case, in the arithmetic of tf_cnn_benchmarks: a mean with shared variables, a sum otherwise.
@@ -53,7 +54,8 @@ TEST(GoldenUpdateRules, EveryCaseOfOneProcessPrintsThePeersLosses) {
         TwoScalarsRun run = RunOf(golden, entry);
         run.params.local_parameter_device = device;
         run.backend = backend;
-        ExpectLosses(run, entry.at("losses"), entry.at("name").get<std::string>() + " on " + backend + ", parameters on " + device);
+        ExpectLosses(run, entry.at("losses"),
+                     entry.at("name").get<std::string>() + " on " + backend + ", parameters on " + device);
       }
   }
 }
@@ -70,7 +72,9 @@ TEST(GoldenUpdateRules, EveryCaseOfOneProcessPrintsThePeersLossesOnSimulatedGpus
         run.own.simulated_gpus = run.params.num_gpus;
         run.own.gpu_delay_seed = seed;
         run.own.check_hazards = true;
-        ExpectLosses(run, entry.at("losses"), entry.at("name").get<std::string>() + ", seed " + std::to_string(seed) + ", parameters on " + device);
+        ExpectLosses(
+            run, entry.at("losses"),
+            entry.at("name").get<std::string>() + ", seed " + std::to_string(seed) + ", parameters on " + device);
       }
   }
 }
@@ -84,16 +88,25 @@ struct ExchangeCase {
 
 // All that may sum the gradients of replicated towers.
 std::vector<ExchangeCase> Exchanges(int64_t towers) {
-  std::vector<ExchangeCase> cases = {
-      {"replicated", ""},           {"replicated", "pscpu"},      {"replicated", "psgpu"},
-      {"replicated", "xring"},      {"replicated", "nccl"},       {"replicated", "nccl/xring"},
-      {"replicated", "nccl/rechd"}, {"replicated", "nccl/pscpu"}, {"replicated", "pscpu/pscpu"},
-      {"replicated", "", 2},        {"replicated", "xring", 3},   {"replicated", "xring", 0, 1000},
-      {"collective_all_reduce", "collective"}, {"distributed_all_reduce", "pscpu:1:xring"}};
+  std::vector<ExchangeCase> cases = {{"replicated", ""},
+                                     {"replicated", "pscpu"},
+                                     {"replicated", "psgpu"},
+                                     {"replicated", "xring"},
+                                     {"replicated", "nccl"},
+                                     {"replicated", "nccl/xring"},
+                                     {"replicated", "nccl/rechd"},
+                                     {"replicated", "nccl/pscpu"},
+                                     {"replicated", "pscpu/pscpu"},
+                                     {"replicated", "", 2},
+                                     {"replicated", "xring", 3},
+                                     {"replicated", "xring", 0, 1000},
+                                     {"collective_all_reduce", "collective"},
+                                     {"distributed_all_reduce", "pscpu:1:xring"}};
   if (towers > 1)
     for (const ExchangeCase& more :
-         {ExchangeCase{"replicated", "psgpu#2"}, ExchangeCase{"replicated", "pscpu#2"}, ExchangeCase{"replicated", "xring#2"},
-          ExchangeCase{"collective_all_reduce", "collective#2"}, ExchangeCase{"replicated", "", 0, 0, true}})
+         {ExchangeCase{"replicated", "psgpu#2"}, ExchangeCase{"replicated", "pscpu#2"},
+          ExchangeCase{"replicated", "xring#2"}, ExchangeCase{"collective_all_reduce", "collective#2"},
+          ExchangeCase{"replicated", "", 0, 0, true}})
       cases.push_back(more);
   return cases;
 }
@@ -117,8 +130,9 @@ void ExpectForEveryExchange(const json& golden, const json& entry, const std::st
       run.params.agg_small_grads_max_bytes = exchange.small_bytes;
       run.params.hierarchical_copy = exchange.hierarchical;
       run.params.local_parameter_device = device;
-      ExpectLosses(run, wanted, entry.at("name").get<std::string>() + " as " + combine + " by " + exchange.mode + " '" + exchange.spec +
-                                    "', parameters on " + device);
+      ExpectLosses(run, wanted,
+                   entry.at("name").get<std::string>() + " as " + combine + " by " + exchange.mode + " '" +
+                       exchange.spec + "', parameters on " + device);
     }
 }
 
@@ -183,7 +197,8 @@ TEST(UpdateRules, AMeanIsOneBigBatchByHandAndIndependentTowersDecayTheirOwn) {
       run.params.variable_update = mode;
       run.params.init_learning_rate = 0.0625;
       run.params.weight_decay = 0.0625;
-      ExpectLosses(run, ByHand(towers, 2, 0.0625, 0.0625, std::string(mode) == "independent"), std::string(mode) + " of " + std::to_string(towers));
+      ExpectLosses(run, ByHand(towers, 2, 0.0625, 0.0625, std::string(mode) == "independent"),
+                   std::string(mode) + " of " + std::to_string(towers));
     }
 }
 

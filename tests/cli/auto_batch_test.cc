@@ -8,14 +8,17 @@ namespace {
 using Words = std::vector<std::string>;
 
 TEST(AutoBatch, TheWordIsTakenOutInAllItsForms) {
-  for (Words words : {Words{"--model=lenet", "--batch_size=auto"}, Words{"--batch_size", "auto", "--model=lenet"}, Words{"-batch_size=auto", "--model=lenet"}}) {
+  for (Words words : {Words{"--model=lenet", "--batch_size=auto"}, Words{"--batch_size", "auto", "--model=lenet"},
+                      Words{"-batch_size=auto", "--model=lenet"}}) {
     EXPECT_TRUE(TakeAutoBatch(&words));
     EXPECT_EQ(words, Words{"--model=lenet"});
   }
 }
 
 TEST(AutoBatch, NumbersAndOtherFlagsStay) {
-  for (const Words& words : {Words{"--batch_size=32"}, Words{"--batch_size", "32"}, Words{"--eval_batch_size=auto"}, Words{"--", "--batch_size=auto"}, Words{"--batch_size"}, Words{"batch_size=auto"}, Words{"batch_size", "auto"}}) {
+  for (const Words& words : {Words{"--batch_size=32"}, Words{"--batch_size", "32"}, Words{"--eval_batch_size=auto"},
+                             Words{"--", "--batch_size=auto"}, Words{"--batch_size"}, Words{"batch_size=auto"},
+                             Words{"batch_size", "auto"}}) {
     Words copy = words;
     EXPECT_FALSE(TakeAutoBatch(&copy));
     EXPECT_EQ(copy, words);

@@ -70,7 +70,8 @@ TEST_F(CheckpointCommandTest, SizesThatCannotBeAreRefused) {
   table.Add("", data::BundleHeaderBytes(1));
   constexpr int64_t kLarge = int64_t{1} << 58;
   for (int i = 0; i < 5; ++i)
-    table.Add(fmt::format("t{}", i), data::BundleEntryBytes({.data_type = 18, .shape = {kLarge}, .offset = i, .size = 1}));  // complex128
+    table.Add(fmt::format("t{}", i),
+              data::BundleEntryBytes({.data_type = 18, .shape = {kLarge}, .offset = i, .size = 1}));  // complex128
   const std::string prefix = (folder_.path() / "m-1").string();
   folder_.Write("m-1.index", table.Finish());
   const Output output = Checkpoint({"list", prefix});
@@ -89,12 +90,15 @@ TEST_F(CheckpointCommandTest, VerifiesAllOfAFolderAndNamesWhatIsBroken) {
   const Output output = Checkpoint({"verify", folder_.path().string()});
   EXPECT_EQ(output.exit_code, kFailure);
   EXPECT_THAT(output.out, HasSubstr("intact  " + good + "\n"));
-  EXPECT_THAT(output.out, HasSubstr("BROKEN  " + bad + ".data-00000-of-00001: tensor w at byte 0: the checksum of its 8 bytes is wrong\n"));
+  EXPECT_THAT(
+      output.out,
+      HasSubstr("BROKEN  " + bad + ".data-00000-of-00001: tensor w at byte 0: the checksum of its 8 bytes is wrong\n"));
 }
 
 // A damaged file's tensor name, or a file's own name, must not command the terminal. JSON escapes, and keeps the names.
 TEST_F(CheckpointCommandTest, NamesWithControlCharactersStayOnOneLine) {
-  const std::string prefix = (folder_.path() / "m\n\x1b[2J-1").string(), shown = (folder_.path() / "m\\n\\x1b[2J-1").string();
+  const std::string prefix = (folder_.path() / "m\n\x1b[2J-1").string(),
+                    shown = (folder_.path() / "m\\n\\x1b[2J-1").string();
   data::BundleWriter writer(prefix);
   writer.Add("w\nx\x1b", Tensor::Scalar<int64_t>(3));
   writer.Finish();
@@ -122,7 +126,8 @@ TEST_F(CheckpointCommandTest, VerifiesTheMetaBlockOfTheIndex) {
   std::ofstream(prefix + ".index", std::ios::binary) << bytes;
   const Output output = Checkpoint({"verify", prefix});
   EXPECT_EQ(output.exit_code, kFailure);
-  EXPECT_THAT(output.out, HasSubstr(fmt::format("BROKEN  {}.index: at byte {}: the meta block of 8 bytes", prefix, offset)));
+  EXPECT_THAT(output.out,
+              HasSubstr(fmt::format("BROKEN  {}.index: at byte {}: the meta block of 8 bytes", prefix, offset)));
   EXPECT_EQ(Checkpoint({"compare", prefix, prefix}).exit_code, kSuccess);
 }
 
@@ -152,8 +157,8 @@ TEST_F(CheckpointCommandTest, TrainGoesOnFromTheNewestCheckpointOfItsFolder) {
   }
   const std::string folder = folder_.path().string();
   const auto train = [&](std::vector<std::string> words) {
-    words.insert(words.begin(), {"train", "--dataset=idx:" + folder, "--batch_size=8", "--eval_batch_size=8", "--num_intra_threads=1", "--target_accuracy=0",
-                                 "--learning_rate_schedule=constant"});
+    words.insert(words.begin(), {"train", "--dataset=idx:" + folder, "--batch_size=8", "--eval_batch_size=8",
+                                 "--num_intra_threads=1", "--target_accuracy=0", "--learning_rate_schedule=constant"});
     ::testing::internal::CaptureStdout();
     ::testing::internal::CaptureStderr();
     const int exit_code = Dispatch(words);
@@ -163,20 +168,25 @@ TEST_F(CheckpointCommandTest, TrainGoesOnFromTheNewestCheckpointOfItsFolder) {
   EXPECT_EQ(train({"--num_epochs=1", "--checkpoint_dir=" + folder + "/parts"}).exit_code, kSuccess);
   const Output second = train({"--num_epochs=2", "--checkpoint_dir=" + folder + "/parts"});
   EXPECT_THAT(second.out, HasSubstr("Going on from " + folder + "/parts/model.ckpt-5 (5 steps done)\n"));
-  EXPECT_EQ(Checkpoint({"compare", folder + "/whole/model.ckpt-10", folder + "/parts/model.ckpt-10"}).exit_code, kSuccess);
+  EXPECT_EQ(Checkpoint({"compare", folder + "/whole/model.ckpt-10", folder + "/parts/model.ckpt-10"}).exit_code,
+            kSuccess);
   std::filesystem::remove(folder + "/parts/checkpoint");
   EXPECT_THAT(train({"--num_epochs=1", "--checkpoint_dir=" + folder + "/parts"}).err,
-              HasSubstr("parts/checkpoint: no such file, but the folder has checkpoints, which a run from the start would replace; the newest intact checkpoint is " +
+              HasSubstr("parts/checkpoint: no such file, but the folder has checkpoints, which a run from the start "
+                        "would replace; the newest intact checkpoint is " +
                         folder + "/parts/model.ckpt-10: --restore_from=" + folder + "/parts/model.ckpt-10\n"));
   EXPECT_THAT(train({"--restore_from=" + folder + "/nothing"}).err, HasSubstr("nothing.index: No such file"));
-  EXPECT_THAT(train({"--save_model_steps=5"}).err, HasSubstr("--save_model_steps has no effect without --checkpoint_dir"));
+  EXPECT_THAT(train({"--save_model_steps=5"}).err,
+              HasSubstr("--save_model_steps has no effect without --checkpoint_dir"));
 }
 
 TEST_F(CheckpointCommandTest, BadInputIsOneLine) {
   EXPECT_EQ(Checkpoint({}).exit_code, kBadInput);
   EXPECT_THAT(Checkpoint({"list"}).err, HasSubstr("expected list PATH, verify PATH or compare A B"));
-  EXPECT_THAT(Checkpoint({"list", "/nowhere"}).err, HasSubstr("/nowhere: no such folder or checkpoint (no file /nowhere.index)"));
-  EXPECT_THAT(Checkpoint({"verify", folder_.path().string()}).err, HasSubstr("holds no checkpoint (no file NAME.index)"));
+  EXPECT_THAT(Checkpoint({"list", "/nowhere"}).err,
+              HasSubstr("/nowhere: no such folder or checkpoint (no file /nowhere.index)"));
+  EXPECT_THAT(Checkpoint({"verify", folder_.path().string()}).err,
+              HasSubstr("holds no checkpoint (no file NAME.index)"));
   EXPECT_THAT(Checkpoint({"list", "x", "--tolerance=1"}).err, HasSubstr("--tolerance has no meaning"));
 }
 

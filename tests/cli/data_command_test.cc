@@ -51,16 +51,17 @@ TEST_F(DataCommandTest, VerifyFindsNothingInWholeRecords) {
   folder_.Write("train-00000-of-00001", GoldenRecordFile());
   folder_.Write("validation-00000-of-00001", testing::Gzip(GoldenRecordFile()));
   EXPECT_EQ(Run({"verify", Flag()}), 0);
-  EXPECT_EQ(output_, "train: 12 images can be used, 0 broken, 0 odd\nvalidation: 12 images can be used, 0 broken, 0 odd\n");
+  EXPECT_EQ(output_,
+            "train: 12 images can be used, 0 broken, 0 odd\nvalidation: 12 images can be used, 0 broken, 0 odd\n");
 }
 
-// Bad checksums of a record and of a length, an image that is no image, a file that ends too early: each is named, and what lies
-// between is found.
+// Bad checksums of a record and of a length, an image that is no image, a file that ends too early: each is named, and
+// what lies between is found.
 TEST_F(DataCommandTest, VerifyNamesEveryBrokenRecord) {
   std::string bytes = GoldenRecordFile();
-  bytes[1740 + 100] ^= 1;  // record 1
-  bytes[5296 + 1] ^= 1;    // length of record 3
-  bytes[9694 + 200] ^= 1;  // record 6
+  bytes[1740 + 100] ^= 1;                                         // record 1
+  bytes[5296 + 1] ^= 1;                                           // length of record 3
+  bytes[9694 + 200] ^= 1;                                         // record 6
   folder_.Write("train-00000-of-00002", bytes.substr(0, 18000));  // inside record 10
   folder_.Write("train-00001-of-00002", GoldenRecordFile().substr(0, 1740 + 5));
   const json parts = Verified();
@@ -73,11 +74,15 @@ TEST_F(DataCommandTest, VerifyNamesEveryBrokenRecord) {
   EXPECT_EQ(parts[0]["whole"], 7 + 1);
   const auto broken = parts[0]["broken"].get<std::vector<std::string>>();
   ASSERT_EQ(broken.size(), 5u);
-  EXPECT_THAT(broken[0], EndsWith("train-00000-of-00002: record 1 at byte 1740: the checksum of its 2094 bytes is wrong"));
-  EXPECT_THAT(broken[1], EndsWith("record 3 at byte 5296: the checksum of the record's length is wrong; 1585 bytes up to the record at byte 6881 are lost"));
+  EXPECT_THAT(broken[0],
+              EndsWith("train-00000-of-00002: record 1 at byte 1740: the checksum of its 2094 bytes is wrong"));
+  EXPECT_THAT(broken[1], EndsWith("record 3 at byte 5296: the checksum of the record's length is wrong; 1585 bytes up "
+                                  "to the record at byte 6881 are lost"));
   EXPECT_THAT(broken[2], HasSubstr("record 6 at byte 9694: the checksum"));
   EXPECT_THAT(broken[3], HasSubstr("record 10 at byte 17714: the file ends"));
-  EXPECT_THAT(broken[4], EndsWith("train-00001-of-00002: record 1 at byte 1740: the file ends 5 bytes into the record's header of 12"));
+  EXPECT_THAT(
+      broken[4],
+      EndsWith("train-00001-of-00002: record 1 at byte 1740: the file ends 5 bytes into the record's header of 12"));
 }
 
 // More than any memory: one cannot say whether it is there.
@@ -88,7 +93,8 @@ TEST_F(DataCommandTest, WhatDoesNotFitIntoMemoryIsUnreadAndNotBroken) {
   folder_.Write("train-00000-of-00001", testing::Gzip(GoldenRecordFile() + header + "abc"));
   EXPECT_EQ(Run({"verify", Flag(), "--subset=train"}), 1);
   EXPECT_EQ(output_, "UNREAD  " + (folder_.path() / "train-00000-of-00001").string() +
-                         ": record 12 at byte 19754: the record of 1152921504606846976 bytes does not fit into the memory that is left; unpack the files on "
+                         ": record 12 at byte 19754: the record of 1152921504606846976 bytes does not fit into the "
+                         "memory that is left; unpack the files on "
                          "disk (gunzip) first\ntrain: 12 images can be used, 0 broken, 0 odd, 1 unread\n");
   const json parts = Verified();
   EXPECT_EQ(exit_code_, 1);
@@ -115,7 +121,8 @@ TEST_F(DataCommandTest, VerifyFindsTheRecordsBehindDamageThatLooksLikeZlib) {
   bytes[8] ^= 1;
   folder_.Write("train-00000-of-00001", bytes);
   EXPECT_EQ(Run({"verify", Flag(), "--subset=train"}), 1);
-  EXPECT_THAT(output_, HasSubstr("record 0 at byte 0: the checksum of the record's length is wrong; 40072 bytes up to the record at byte 40072 are lost"));
+  EXPECT_THAT(output_, HasSubstr("record 0 at byte 0: the checksum of the record's length is wrong; 40072 bytes up to "
+                                 "the record at byte 40072 are lost"));
   EXPECT_THAT(output_, EndsWith("train: 12 images can be used, 1 broken, 0 odd\n"));
 }
 
@@ -135,7 +142,8 @@ TEST_F(DataCommandTest, ALineStaysOneWhateverTheFileIsCalled) {
   std::filesystem::create_directories(folder_.path() / "train/n01");
   folder_.Write(name, "");
   EXPECT_EQ(Run({"verify", Flag()}), 1);
-  EXPECT_THAT(output_, HasSubstr("BROKEN  " + folder_.path().string() + "/train/n01/a\\nBROKEN\\x1b[2J.jpg: the image has no bytes\n"));
+  EXPECT_THAT(output_, HasSubstr("BROKEN  " + folder_.path().string() +
+                                 "/train/n01/a\\nBROKEN\\x1b[2J.jpg: the image has no bytes\n"));
   EXPECT_EQ(output_.find('\x1b'), std::string::npos);
   EXPECT_EQ(Verified()[0]["broken"][0], (folder_.path() / name).string() + ": the image has no bytes");
 }
@@ -145,7 +153,8 @@ TEST_F(DataCommandTest, ANameWithALineBreakIsSaidOnce) {
   std::filesystem::create_directories(folder_.path() / "train/n01");
   std::filesystem::create_symlink("/proc/self/mem", folder_.path() / "train/n01/a\nb.jpg");
   EXPECT_EQ(Run({"verify", Flag(), "--subset=train"}), 1);
-  EXPECT_THAT(output_, HasSubstr("BROKEN  cannot read " + folder_.path().string() + "/train/n01/a\\nb.jpg: Input/output error\n"));
+  EXPECT_THAT(output_, HasSubstr("BROKEN  cannot read " + folder_.path().string() +
+                                 "/train/n01/a\\nb.jpg: Input/output error\n"));
 }
 
 TEST_F(DataCommandTest, VerifyNamesEveryBrokenImageOfCifar10) {
@@ -184,10 +193,13 @@ TEST_F(DataCommandTest, AFileOfCifar10ThatCannotBeReadIsBrokenAndTheOthersStillV
   const std::string bytes = ReadFile((testing::GoldenDir() / "cifar10/cifar-10-batches-bin/data_batch_1.bin").string());
   for (const int number : {1, 3, 5}) folder_.Write("data_batch_" + std::to_string(number) + ".bin", bytes);
   std::filesystem::create_directory(folder_.path() / "data_batch_2.bin");
-  std::filesystem::create_symlink("/proc/self/mem", folder_.path() / "data_batch_4.bin");  // a regular file whose reading fails
+  std::filesystem::create_symlink("/proc/self/mem",
+                                  folder_.path() / "data_batch_4.bin");  // a regular file whose reading fails
   EXPECT_EQ(Run({"verify", Flag(), "--data_name=cifar10", "--subset=train"}), 1);
-  EXPECT_THAT(output_, HasSubstr("BROKEN  " + (folder_.path() / "data_batch_2.bin").string() + ": is not a regular file\n"));
-  EXPECT_THAT(output_, HasSubstr("BROKEN  cannot read " + (folder_.path() / "data_batch_4.bin").string() + ": Input/output error\n"));
+  EXPECT_THAT(output_,
+              HasSubstr("BROKEN  " + (folder_.path() / "data_batch_2.bin").string() + ": is not a regular file\n"));
+  EXPECT_THAT(output_, HasSubstr("BROKEN  cannot read " + (folder_.path() / "data_batch_4.bin").string() +
+                                 ": Input/output error\n"));
   EXPECT_THAT(output_, EndsWith("train: 9 images can be used, 2 broken, 0 odd\n"));
 }
 
@@ -204,8 +216,9 @@ TEST_F(DataCommandTest, APartThatIsThereAndEmptyIsBroken) {
   std::filesystem::create_directories(folder_.path() / "train/n01");
   folder_.Write("validation-00000-of-00001", GoldenRecordFile());
   EXPECT_EQ(Run({"verify", Flag()}), 1);
-  EXPECT_EQ(output_, "BROKEN  " + (folder_.path() / "train").string() + ": no .jpg, .jpeg or .png file in its sub-folders\n" +
-                         "train: 0 images can be used, 1 broken, 0 odd\nvalidation: 12 images can be used, 0 broken, 0 odd\n");
+  EXPECT_EQ(output_,
+            "BROKEN  " + (folder_.path() / "train").string() + ": no .jpg, .jpeg or .png file in its sub-folders\n" +
+                "train: 0 images can be used, 1 broken, 0 odd\nvalidation: 12 images can be used, 0 broken, 0 odd\n");
   const testing::TempFolder out;
   EXPECT_EQ(Run({"cache", Flag(), "--cache_dir=" + out.path().string()}), -1);
   EXPECT_THAT(error_, EndsWith("train: no .jpg, .jpeg or .png file in its sub-folders"));
@@ -231,7 +244,11 @@ TEST_F(DataCommandTest, ADamagedCacheIsBrokenAndTheOtherPartStillVerified) {
     folder_.Write("train.images", damaged);
     EXPECT_EQ(Run({"verify", Flag()}), 1) << at;
     EXPECT_THAT(output_, HasSubstr("BROKEN  " + (folder_.path() / "train.images").string() + ": ")) << at;
-    EXPECT_THAT(output_, EndsWith("\ntrain: 0 images can be used, 1 broken, 0 odd\nvalidation: 12 images can be used, 0 broken, 0 odd\n")) << at;
+    EXPECT_THAT(
+        output_,
+        EndsWith(
+            "\ntrain: 0 images can be used, 1 broken, 0 odd\nvalidation: 12 images can be used, 0 broken, 0 odd\n"))
+        << at;
   }
 }
 
@@ -239,7 +256,10 @@ TEST_F(DataCommandTest, AFolderNamedLikeARecordFileIsBroken) {
   folder_.Write("train-00000-of-00002", GoldenRecordFile());
   std::filesystem::create_directory(folder_.path() / "train-00001-of-00002");
   EXPECT_EQ(Run({"verify", Flag(), "--subset=train"}), 1);
-  EXPECT_THAT(output_, EndsWith("train-00001-of-00002: is a folder; a file was expected\ntrain: 12 images can be used, 1 broken, 0 odd\n"));
+  EXPECT_THAT(
+      output_,
+      EndsWith(
+          "train-00001-of-00002: is a folder; a file was expected\ntrain: 12 images can be used, 1 broken, 0 odd\n"));
 }
 
 // As in training, where the decoded images come before the record files.
@@ -252,23 +272,30 @@ TEST_F(DataCommandTest, VerifyReadsWhatTrainingReads) {
 }
 
 TEST_F(DataCommandTest, MissingRecordFilesAreNamed) {
-  for (const char* name : {"train-00000-of-00003", "train-00002-of-00003", "validation-00005-of-00008"}) folder_.Write(name, GoldenRecordFile());
+  for (const char* name : {"train-00000-of-00003", "train-00002-of-00003", "validation-00005-of-00008"})
+    folder_.Write(name, GoldenRecordFile());
   EXPECT_EQ(Run({"verify", Flag()}), 1);
   const std::string folder = folder_.path().string();
-  EXPECT_EQ(output_, "BROKEN  " + folder + "/train-00001-of-00003: the file is missing\ntrain: 24 images can be used, 1 broken, 0 odd\n" +
-                         "BROKEN  " + folder + "/validation-00000-of-00008: this file and 6 others of the 8 are missing\n" +
+  EXPECT_EQ(output_, "BROKEN  " + folder +
+                         "/train-00001-of-00003: the file is missing\ntrain: 24 images can be used, 1 broken, 0 odd\n" +
+                         "BROKEN  " + folder +
+                         "/validation-00000-of-00008: this file and 6 others of the 8 are missing\n" +
                          "validation: 12 images can be used, 1 broken, 0 odd\n");
   const testing::TempFolder out;
   EXPECT_EQ(Run({"cache", Flag(), "--subset=train", "--cache_dir=" + out.path().string()}), 0);
-  EXPECT_THAT(output_, HasSubstr("/train-00001-of-00003: the file is missing; the images of the others are in the cache\n"));
+  EXPECT_THAT(output_,
+              HasSubstr("/train-00001-of-00003: the file is missing; the images of the others are in the cache\n"));
 }
 
 TEST_F(DataCommandTest, MissingFilesOfCifar10AreNamed) {
   const auto golden = testing::GoldenDir() / "cifar10/cifar-10-batches-bin";
-  for (const char* name : {"data_batch_1.bin", "data_batch_3.bin", "test_batch.bin"}) folder_.Write(name, ReadFile((golden / name).string()));
+  for (const char* name : {"data_batch_1.bin", "data_batch_3.bin", "test_batch.bin"})
+    folder_.Write(name, ReadFile((golden / name).string()));
   EXPECT_EQ(Run({"verify", Flag(), "--data_name=cifar10"}), 1);
-  EXPECT_EQ(output_, "BROKEN  " + (folder_.path() / "data_batch_2.bin").string() + ": this file and 2 others of the 5 are missing\n" +
-                         "train: 6 images can be used, 1 broken, 0 odd\nvalidation: 3 images can be used, 0 broken, 0 odd\n");
+  EXPECT_EQ(output_,
+            "BROKEN  " + (folder_.path() / "data_batch_2.bin").string() +
+                ": this file and 2 others of the 5 are missing\n" +
+                "train: 6 images can be used, 1 broken, 0 odd\nvalidation: 3 images can be used, 0 broken, 0 odd\n");
 }
 
 TEST_F(DataCommandTest, JsonSaysWhichPartWasLeftOut) {
@@ -300,9 +327,16 @@ TEST_F(DataCommandTest, CacheOfABrokenImageLeavesNoFile) {
 }
 
 TEST_F(DataCommandTest, BadRequestsAreOneLine) {
-  for (const std::vector<std::string>& words : std::vector<std::vector<std::string>>{
-           {}, {"verify"}, {"cache", Flag()}, {"look", Flag()}, {"verify", Flag() + "/none"}, {"verify", Flag()}, {"verify", Flag(), "--cache_dir=x"},
-           {"cache", Flag(), "--cache_dir=" + folder_.path().string()}, {"cache", Flag(), "--data_name=cifar10", "--cache_dir=x"}}) {
+  for (const std::vector<std::string>& words :
+       std::vector<std::vector<std::string>>{{},
+                                             {"verify"},
+                                             {"cache", Flag()},
+                                             {"look", Flag()},
+                                             {"verify", Flag() + "/none"},
+                                             {"verify", Flag()},
+                                             {"verify", Flag(), "--cache_dir=x"},
+                                             {"cache", Flag(), "--cache_dir=" + folder_.path().string()},
+                                             {"cache", Flag(), "--data_name=cifar10", "--cache_dir=x"}}) {
     error_.clear();
     EXPECT_EQ(Run(words), -1);
     EXPECT_FALSE(error_.empty());

@@ -32,8 +32,12 @@ TEST(DevicesCommand, JsonNamesTheVersionsOfTheLinkedLibraries) {
 
 TEST(DevicesCommand, ListsSimulatedGpusWithLogicalAndPhysicalNumbers) {
   const std::string text = Devices({"--simulated_gpus=2", "--visible_device_list=1", "--virtual_gpus_mb=512+256"});
-  EXPECT_NE(text.find("/job:localhost/replica:0/task:0/device:GPU:0  simulated GPU, card 1, 512 MiB\n"), std::string::npos) << text;
-  EXPECT_NE(text.find("/job:localhost/replica:0/task:0/device:GPU:1  simulated GPU, card 1, 256 MiB\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("/job:localhost/replica:0/task:0/device:GPU:0  simulated GPU, card 1, 512 MiB\n"),
+            std::string::npos)
+      << text;
+  EXPECT_NE(text.find("/job:localhost/replica:0/task:0/device:GPU:1  simulated GPU, card 1, 256 MiB\n"),
+            std::string::npos)
+      << text;
   const auto json = nlohmann::json::parse(Devices({"--json", "--simulated_gpus=1", "--gpu_memory_limit_mb=64"}));
   EXPECT_EQ(json["devices"][1]["physical_id"], 0);
   EXPECT_EQ(json["devices"][1]["memory_limit"], 64 << 20);

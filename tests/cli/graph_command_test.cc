@@ -140,8 +140,8 @@ TEST(GraphCommand, ExportsKeepTheDevicesAskedForOrShowThoseGiven) {
 
 TEST(GraphCommand, TheListNamesEveryModelWithItsSize) {
   // Multiply-adds and floating-point operations are those of golden/models.json.
-  EXPECT_THAT(Output({"--list"}), ::testing::ContainsRegex(
-                                    "imagenet +resnet50_v1.5 +224 +64 +25,559,081 +4089.19 +8185.80 +[0-9.]+\n"));
+  EXPECT_THAT(Output({"--list"}),
+              ::testing::ContainsRegex("imagenet +resnet50_v1.5 +224 +64 +25,559,081 +4089.19 +8185.80 +[0-9.]+\n"));
   const auto models = nlohmann::json::parse(Output({"--list", "--json"}))["models"];
   EXPECT_EQ(models.size(), Models().size());
   for (const auto& model : models) EXPECT_GT(model["activation_bytes"].get<int64_t>(), 0) << model;
@@ -184,21 +184,26 @@ TEST(GraphCommand, MoreTowersThanDevicesAreRefused) {
     words.insert(words.begin(), towers.begin(), towers.end());
     return ErrorOf(words);
   };
-  EXPECT_EQ(with({"--device=gpu", "--simulated_gpus=2"}), "--num_gpus=3: there are 2 GPUs (--simulated_gpus, --visible_device_list, --virtual_gpus_mb)");
+  EXPECT_EQ(with({"--device=gpu", "--simulated_gpus=2"}),
+            "--num_gpus=3: there are 2 GPUs (--simulated_gpus, --visible_device_list, --virtual_gpus_mb)");
   EXPECT_EQ(with({"--device=cpu", "--num_cpu_devices=1"}), "--num_gpus=3: there is 1 CPU device (--num_cpu_devices)");
-  EXPECT_EQ(with({"--simulated_gpus=2", "--visible_device_list=1"}), "--num_gpus=3: there is 1 GPU (--simulated_gpus, --visible_device_list, --virtual_gpus_mb)");
+  EXPECT_EQ(with({"--simulated_gpus=2", "--visible_device_list=1"}),
+            "--num_gpus=3: there is 1 GPU (--simulated_gpus, --visible_device_list, --virtual_gpus_mb)");
 }
 
 TEST(GraphCommand, TowersGoToTheDevicesOfASplitCard) {
-  const std::string text = Output({"--model=lenet", "--training", "--num_gpus=3", "--partitions", "--simulated_gpus=2", "--virtual_gpus_mb=512+512"});
+  const std::string text = Output({"--model=lenet", "--training", "--num_gpus=3", "--partitions", "--simulated_gpus=2",
+                                   "--virtual_gpus_mb=512+512"});
   EXPECT_THAT(text, HasSubstr("/device:GPU:2: "));
-  EXPECT_THAT(ErrorOf({"--model=lenet", "--virtual_gpus_mb=512"}), HasSubstr("--virtual_gpus_mb has no effect without --partitions"));
+  EXPECT_THAT(ErrorOf({"--model=lenet", "--virtual_gpus_mb=512"}),
+              HasSubstr("--virtual_gpus_mb has no effect without --partitions"));
 }
 
 // The mean and the variance of one batch norm are two values.
 TEST(GraphCommand, AnOutputOfATransferHasItsNumber) {
-  const auto json = nlohmann::json::parse(Output({"--model=resnet20", "--data_name=cifar10", "--batch_size=2", "--training", "--num_gpus=2", "--device=gpu",
-                                                  "--local_parameter_device=cpu", "--partitions", "--json"}));
+  const auto json = nlohmann::json::parse(
+      Output({"--model=resnet20", "--data_name=cifar10", "--batch_size=2", "--training", "--num_gpus=2", "--device=gpu",
+              "--local_parameter_device=cpu", "--partitions", "--json"}));
   std::set<std::string> sent;
   bool has_numbered = false;
   for (const auto& transfer : json["transfers"]) {

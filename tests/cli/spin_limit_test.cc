@@ -31,13 +31,15 @@ class SpinLimit : public ::testing::Test {
     }
   }
   ~SpinLimit() override {
-    for (size_t i = 0; i < before_.size(); ++i) before_[i] ? setenv(kVariables[i], before_[i]->c_str(), 1) : unsetenv(kVariables[i]);
+    for (size_t i = 0; i < before_.size(); ++i)
+      before_[i] ? setenv(kVariables[i], before_[i]->c_str(), 1) : unsetenv(kVariables[i]);
   }
 
   // With so many tasks at each look, the last number from then on.
   static bool Wants(const std::vector<int>& tasks) {
     size_t look = 0;
-    return WantsSpinLimit([&] { return "0.00 0.00 0.00 " + std::to_string(tasks[std::min(look++, tasks.size() - 1)]) + "/80 11206\n"; });
+    return WantsSpinLimit(
+        [&] { return "0.00 0.00 0.00 " + std::to_string(tasks[std::min(look++, tasks.size() - 1)]) + "/80 11206\n"; });
   }
 
   static constexpr const char* kVariables[] = {"OMP_WAIT_POLICY", "GOMP_SPINCOUNT"};

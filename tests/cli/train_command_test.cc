@@ -37,7 +37,8 @@ Output RunMuster(const std::vector<std::string>& words) {
 }
 
 // Dark images are class 0, bright ones class 1.
-void WriteDarkAndBright(const TempFolder& folder, uint32_t count, const std::string& images, const std::string& labels) {
+void WriteDarkAndBright(const TempFolder& folder, uint32_t count, const std::string& images,
+                        const std::string& labels) {
   constexpr uint32_t kSide = 8;
   std::string pixels;
   std::vector<uint8_t> classes;
@@ -57,8 +58,8 @@ class TrainCommandTest : public ::testing::Test {
   }
 
   Output Train(std::vector<std::string> words) {
-    words.insert(words.begin(), {"train", "--dataset=idx:" + folder_.path().string(), "--model=cnn", "--batch_size=8", "--eval_batch_size=4",
-                                 "--num_intra_threads=1"});
+    words.insert(words.begin(), {"train", "--dataset=idx:" + folder_.path().string(), "--model=cnn", "--batch_size=8",
+                                 "--eval_batch_size=4", "--num_intra_threads=1"});
     return RunMuster(words);
   }
   std::string PathOf(const std::string& name) const { return (folder_.path() / name).string(); }
@@ -75,9 +76,11 @@ class TrainCommandTest : public ::testing::Test {
 };
 
 TEST_F(TrainCommandTest, TrainsAFolderOfIdxFilesToItsTargetAndWritesTheResult) {
-  const Output output = Train({"--target_accuracy=1", "--num_epochs=30", "--json=" + PathOf("result.json"), "--train_dir=" + PathOf("run")});
+  const Output output = Train(
+      {"--target_accuracy=1", "--num_epochs=30", "--json=" + PathOf("result.json"), "--train_dir=" + PathOf("run")});
   EXPECT_EQ(output.exit_code, kSuccess) << output.out << output.err;
-  EXPECT_THAT(output.out, AllOf(HasSubstr("test accuracy 1.0000"), HasSubstr("Reached the target test accuracy of 1 in "), HasSubstr("time to accuracy")));
+  EXPECT_THAT(output.out, AllOf(HasSubstr("test accuracy 1.0000"),
+                                HasSubstr("Reached the target test accuracy of 1 in "), HasSubstr("time to accuracy")));
   std::ifstream file(PathOf("result.json"));
   const nlohmann::json result = nlohmann::json::parse(file);
   EXPECT_EQ(result["result"]["outcome"], "target_reached");
@@ -99,7 +102,8 @@ TEST_F(TrainCommandTest, TwoRunsWithOneSeedPrintTheSameLosses) {
   const auto losses = [&] {
     std::string text = Train({"--target_accuracy=0", "--num_epochs=2"}).out;
     std::string kept;
-    for (size_t at = text.find("loss"); at != std::string::npos; at = text.find("loss", at + 1)) kept += text.substr(at, 14) + "\n";
+    for (size_t at = text.find("loss"); at != std::string::npos; at = text.find("loss", at + 1))
+      kept += text.substr(at, 14) + "\n";
     return kept;
   };
   const std::string first = losses();
@@ -152,7 +156,8 @@ TEST_F(TrainCommandTest, OutputsAreRefusedNamingTheirFlagAndLeaveNoFolderBehind)
 
 TEST_F(TrainCommandTest, DamagedFilesAreRefusedNamingFileAndOffset) {
   folder_.Write("t10k-labels-idx1-ubyte", LabelBytes({0, 1}));
-  ExpectRefused(Train({}), PathOf("t10k-labels-idx1-ubyte") + ": byte 4: the file announces 2 labels, 10 were expected");
+  ExpectRefused(Train({}),
+                PathOf("t10k-labels-idx1-ubyte") + ": byte 4: the file announces 2 labels, 10 were expected");
   folder_.Write("train-images-idx3-ubyte.gz", ImageBytes(40, 8, 8).substr(0, 1000));
   ExpectRefused(Train({}), PathOf("train-images-idx3-ubyte.gz") + ": byte 1000: the file ends here");
   std::filesystem::remove(folder_.path() / "train-images-idx3-ubyte.gz");
@@ -184,23 +189,28 @@ std::string ColouredCifarImages(int count, uint32_t seed) {
 
 TEST(TrainCommandOnCifar10, Resnet20LearnsASeparableSetInBinaryFormToOne) {
   const TempFolder folder;
-  for (int i = 1; i <= 5; ++i) folder.Write("data_batch_" + std::to_string(i) + ".bin", ColouredCifarImages(32, static_cast<uint32_t>(i)));
+  for (int i = 1; i <= 5; ++i)
+    folder.Write("data_batch_" + std::to_string(i) + ".bin", ColouredCifarImages(32, static_cast<uint32_t>(i)));
   folder.Write("test_batch.bin", ColouredCifarImages(32, 77));
-  const Output output = RunMuster({"train", "--data_name=cifar10", "--data_dir=" + folder.path().string(), "--model=resnet20", "--batch_size=16",
-                                   "--eval_batch_size=32", "--num_epochs=12", "--target_accuracy=1", "--optimizer=momentum",
-                                   "--init_learning_rate=0.05", "--random_flip", "--shift_crop=4", "--num_intra_threads=1"});
+  const Output output = RunMuster({"train", "--data_name=cifar10", "--data_dir=" + folder.path().string(),
+                                   "--model=resnet20", "--batch_size=16", "--eval_batch_size=32", "--num_epochs=12",
+                                   "--target_accuracy=1", "--optimizer=momentum", "--init_learning_rate=0.05",
+                                   "--random_flip", "--shift_crop=4", "--num_intra_threads=1"});
   EXPECT_EQ(output.exit_code, kSuccess) << output.out << output.err;
-  EXPECT_THAT(output.out, AllOf(HasSubstr("on cifar10:"), HasSubstr("160 images of 32x32x3, 32 to test"), HasSubstr("test accuracy 1.0000")));
+  EXPECT_THAT(output.out, AllOf(HasSubstr("on cifar10:"), HasSubstr("160 images of 32x32x3, 32 to test"),
+                                HasSubstr("test accuracy 1.0000")));
 }
 
 TEST_F(TrainCommandTest, MissingFilesOfCifar10AreNoted) {
   const TempFolder folder;
-  for (const char* name : {"data_batch_1.bin", "data_batch_2.bin", "data_batch_3.bin", "data_batch_5.bin", "test_batch.bin"})
+  for (const char* name :
+       {"data_batch_1.bin", "data_batch_2.bin", "data_batch_3.bin", "data_batch_5.bin", "test_batch.bin"})
     folder.Write(name, ColouredCifarImages(8, 1));
-  const Output output = RunMuster({"train", "--dataset=cifar10:" + folder.path().string(), "--model=trivial", "--batch_size=8", "--num_epochs=1",
-                                   "--target_accuracy=0"});
+  const Output output = RunMuster({"train", "--dataset=cifar10:" + folder.path().string(), "--model=trivial",
+                                   "--batch_size=8", "--num_epochs=1", "--target_accuracy=0"});
   EXPECT_EQ(output.exit_code, kSuccess) << output.err;
-  EXPECT_THAT(output.out, HasSubstr("\n" + (folder.path() / "data_batch_4.bin").string() + ": the file is missing; the run goes on with those that are there\n"));
+  EXPECT_THAT(output.out, HasSubstr("\n" + (folder.path() / "data_batch_4.bin").string() +
+                                    ": the file is missing; the run goes on with those that are there\n"));
 }
 
 TEST_F(TrainCommandTest, TheTwoWaysToNameADataSetDoNotMix) {

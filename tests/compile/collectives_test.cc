@@ -12,7 +12,8 @@ namespace {
 
 using ::testing::HasSubstr;
 
-template <typename F> std::string MessageOf(F run) {
+template <typename F>
+std::string MessageOf(F run) {
   try {
     run();
   } catch (const Error& error) {
@@ -29,7 +30,8 @@ TEST(Collectives, GiveEveryDeviceTheSum) {
   std::vector<Output> sums;
   for (int rank = 0; rank < 2; ++rank) {
     const Scope here = root.WithDevice("/cpu:" + std::to_string(rank));
-    const Output x = ops::Add(here, ops::Const(here, Tensor::Of<float>({2}, {1.0f + static_cast<float>(rank), 10})), ops::Scalar<float>(here, 1));
+    const Output x = ops::Add(here, ops::Const(here, Tensor::Of<float>({2}, {1.0f + static_cast<float>(rank), 10})),
+                              ops::Scalar<float>(here, 1));
     sums.push_back(ops::Neg(here, ops::CollectiveReduce(here, x, "sum", 2, rank, 0.5)));
   }
   Session session(&graph, TwoCpus());
@@ -50,7 +52,8 @@ TEST(Collectives, NeedOneTermOfEachRankAndOneShape) {
   const Output differ = ops::CollectiveReduce(root, x, "differ", 2, 0);
   ops::CollectiveReduce(root, y, "differ", 2, 1);
   Session session(&graph, TwoCpus());
-  EXPECT_THAT(MessageOf([&] { session.Run({}, {alone}); }), HasSubstr("the sum alone has 3 terms, but nothing has rank 0"));
+  EXPECT_THAT(MessageOf([&] { session.Run({}, {alone}); }),
+              HasSubstr("the sum alone has 3 terms, but nothing has rank 0"));
   EXPECT_THAT(MessageOf([&] { session.Run({}, {twice}); }), HasSubstr("have one rank of the sum twice"));
   EXPECT_THAT(MessageOf([&] { session.Run({}, {differ}); }), HasSubstr("cannot be terms of one sum"));
   EXPECT_THROW(ops::CollectiveReduce(root, x, "rank", 2, 2), Error);

@@ -23,7 +23,8 @@ std::vector<Use> ReadersFoundBySearch(const CompileGraph& graph, Output value) {
 
 void ExpectIndexIsTrue(const CompileGraph& graph) {
   for (NodeId id = 0; id < graph.size(); ++id) {
-    for (int o = 0; o < static_cast<int>(graph.node(id).outputs.size()); ++o) EXPECT_EQ(graph.Readers({id, o}), ReadersFoundBySearch(graph, {id, o}));
+    for (int o = 0; o < static_cast<int>(graph.node(id).outputs.size()); ++o)
+      EXPECT_EQ(graph.Readers({id, o}), ReadersFoundBySearch(graph, {id, o}));
     bool is_awaited = false;
     for (NodeId other = 0; other < graph.size(); ++other) {
       const std::vector<NodeId>& controls = graph.node(other).control_inputs;
@@ -65,7 +66,9 @@ TEST(CompileGraphUses, StayTrueThroughRandomChanges) {
       case 3: graph.MoveControlUses(other, reader); break;
       case 4: graph.SetControlInputs(reader, {pick(5)}); break;
       case 5: graph.Add(OpKind::kNeg, "more", {{pick(5), 0}}, NoAttrs{}, reader); break;
-      case 6: if (pick(8) == 0) graph.Remove(reader); break;
+      case 6:
+        if (pick(8) == 0) graph.Remove(reader);
+        break;
     }
   }
   ExpectIndexIsTrue(graph);

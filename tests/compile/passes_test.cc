@@ -1,4 +1,5 @@
-// Corner cases of single passes, through the session: what a pass must not do to a graph that looks almost right for it.
+// Corner cases of single passes, through the session: what a pass must not do to a graph that looks almost right for
+// it.
 
 #include <gtest/gtest.h>
 
@@ -19,8 +20,12 @@ std::vector<float> Values(const Tensor& t) { return {t.data<float>().begin(), t.
 
 class Passes : public testing::Test {
  protected:
-  Output Constant(const Tensor& value) { return ops::MakeVariable(root_, "c" + std::to_string(count_++), ops::Const(root_, value), false); }
-  Variable Scalar(const char* name, float value) { return ops::MakeVariable(root_, name, ops::Scalar<float>(root_, value)); }
+  Output Constant(const Tensor& value) {
+    return ops::MakeVariable(root_, "c" + std::to_string(count_++), ops::Const(root_, value), false);
+  }
+  Variable Scalar(const char* name, float value) {
+    return ops::MakeVariable(root_, name, ops::Scalar<float>(root_, value));
+  }
 
   Graph graph_;
   Scope root_{&graph_};
@@ -33,7 +38,8 @@ TEST_F(Passes, ScalarVariablesThatShareAGradientAreUpdatedOneByOne) {
   Variable a = Scalar("a", 1), b = Scalar("b", 1);
   auto g = Gradients(root_, ops::Add(root_, a, b), {a, b});
   Output rate = ops::Scalar<float>(root_, 0.25F);
-  NodeId train = ops::Group(root_, {ops::ApplyGradientDescent(root_, a, rate, g[0]), ops::ApplyGradientDescent(root_, b, rate, g[1])});
+  NodeId train = ops::Group(
+      root_, {ops::ApplyGradientDescent(root_, a, rate, g[0]), ops::ApplyGradientDescent(root_, b, rate, g[1])});
   Session session(&graph_);
   session.Initialize();
   session.Run({}, {}, {train});
@@ -45,7 +51,8 @@ TEST_F(Passes, NeighbouringUpdatesOfOneShapeBecomeOneStep) {
   std::vector<NodeId> updates;
   std::vector<Variable> variables;
   Output rate = ops::Scalar<float>(root_, 1);
-  for (const char* name : {"a", "b", "c"}) variables.push_back(ops::MakeVariable(root_, name, ops::Fill(root_, DType::kFloat32, Shape{5}, 1)));
+  for (const char* name : {"a", "b", "c"})
+    variables.push_back(ops::MakeVariable(root_, name, ops::Fill(root_, DType::kFloat32, Shape{5}, 1)));
   std::vector<Output> gradients;
   for (const Variable& v : variables) gradients.push_back(ops::Square(root_, ops::Neg(root_, v)));
   for (size_t i = 0; i < 3; ++i) updates.push_back(ops::ApplyGradientDescent(root_, variables[i], rate, gradients[i]));
@@ -151,7 +158,8 @@ TEST_F(Passes, AControlEdgeBetweenDevicesHolds) {
   Variable v = ops::MakeVariable(root_.WithDevice("/cpu:0"), "v", ops::Scalar<float>(root_, 1));
   Variable w = ops::MakeVariable(root_.WithDevice("/cpu:1"), "w", ops::Scalar<float>(root_, 1));
   NodeId first = ops::AssignAdd(root_, v, ops::Scalar<float>(root_, 1)).node;
-  NodeId second = ops::AssignAdd(root_.WithControlDependencies({first}), w, ops::Scalar<float>(root_.WithDevice("/cpu:1"), 1)).node;
+  NodeId second =
+      ops::AssignAdd(root_.WithControlDependencies({first}), w, ops::Scalar<float>(root_.WithDevice("/cpu:1"), 1)).node;
   Session session(&graph_, {.num_cpu_devices = 2});
   session.Initialize();
   auto runner = session.Prepare({}, {}, {second});
@@ -173,7 +181,8 @@ TEST_F(Passes, WeightDecayIsOfTheValueBeforeEitherUpdate) {
   EXPECT_EQ(session.ReadVariable(v).data<float>()[0], 4);  // 1 + 4 - 1 * 1
 }
 
-// A dense layer y = x w and an update of w by plain gradient descent, with and without something that must keep them apart.
+// A dense layer y = x w and an update of w by plain gradient descent, with and without something that must keep them
+// apart.
 class GradientUpdates : public Passes {
  protected:
   static constexpr int64_t kBatch = 3, kIn = 320, kOut = 208;  // large enough for a form of its own
@@ -204,7 +213,8 @@ TEST_F(GradientUpdates, ADenseGradientIsAppliedAsItIsMade) {
 }
 
 TEST_F(GradientUpdates, WithWeightDecayToo) {
-  const Output decayed = ops::Add(root_, loss_, ops::Mul(root_, ops::L2Loss(root_, w_), ops::Scalar<float>(root_, 0.5F)));
+  const Output decayed =
+      ops::Add(root_, loss_, ops::Mul(root_, ops::L2Loss(root_, w_), ops::Scalar<float>(root_, 0.5F)));
   const Output gradient = Gradients(root_, decayed, {w_})[0];
   EXPECT_EQ(FusedAndEqual({decayed}, ops::ApplyGradientDescent(root_, w_, rate_, gradient)), 1);
 }
@@ -217,15 +227,19 @@ TEST_F(GradientUpdates, AFetchedGradientIsWritten) {
 TEST_F(GradientUpdates, AnUpdateThatWaitsForTheGradientStaysApart) {
   const Output gradient = Gradients(root_, loss_, {w_})[0];
   const NodeId barrier = ops::Group(root_, {gradient.node});
-  EXPECT_EQ(FusedAndEqual({}, ops::ApplyGradientDescent(root_.WithControlDependencies({barrier}), w_, rate_, gradient)), 0);
-  EXPECT_EQ(FusedAndEqual({}, ops::ApplyGradientDescent(root_.WithControlDependencies({gradient.node}), w_, rate_, gradient)), 0);
+  EXPECT_EQ(FusedAndEqual({}, ops::ApplyGradientDescent(root_.WithControlDependencies({barrier}), w_, rate_, gradient)),
+            0);
+  EXPECT_EQ(
+      FusedAndEqual({}, ops::ApplyGradientDescent(root_.WithControlDependencies({gradient.node}), w_, rate_, gradient)),
+      0);
 }
 
 TEST_F(GradientUpdates, FactorsThatAreUpdatedThemselvesAreReadBefore) {
   Variable u = ops::MakeVariable(root_, "u", ops::Const(root_, Ramp({kBatch, kIn}, -0.5F, 0.001F)));
   const Output loss = ops::Sum(root_, ops::Square(root_, ops::MatMul(root_, u, w_)));
   const auto gradients = Gradients(root_, loss, {u, w_});
-  const NodeId both = ops::Group(root_, {ops::ApplyGradientDescent(root_, u, rate_, gradients[0]), ops::ApplyGradientDescent(root_, w_, rate_, gradients[1])});
+  const NodeId both = ops::Group(root_, {ops::ApplyGradientDescent(root_, u, rate_, gradients[0]),
+                                         ops::ApplyGradientDescent(root_, w_, rate_, gradients[1])});
   EXPECT_EQ(FusedAndEqual({}, both), 0);
 }
 
@@ -251,7 +265,8 @@ TEST_F(Passes, AValueThatIsFedAndFetchedComesBack) {
 
 TEST_F(Passes, TwoWritersWithAReaderBehindTheSecondHaveAnOrder) {
   Variable v = Scalar("v", 0);
-  NodeId first = ops::Assign(root_, v, ops::Scalar<float>(root_, 1)).node, second = ops::Assign(root_, v, ops::Scalar<float>(root_, 2)).node;
+  NodeId first = ops::Assign(root_, v, ops::Scalar<float>(root_, 1)).node,
+         second = ops::Assign(root_, v, ops::Scalar<float>(root_, 2)).node;
   Output read = ops::Identity(root_.WithControlDependencies({second}), v);
   Session session(&graph_);
   session.Initialize();

@@ -26,7 +26,8 @@ class Training {
     graph_.set_seed(7);
     Scope root(&graph_);
     const Model& model = FindModel(c.model, c.dataset);
-    Output images = ops::RandomStandardNormal(root, DType::kFloat32, Shape{c.batch, model.image_size, model.image_size, 3});
+    Output images =
+        ops::RandomStandardNormal(root, DType::kFloat32, Shape{c.batch, model.image_size, model.image_size, 3});
     Output labels = ops::RandomUniformInt(root, DType::kInt32, Shape{c.batch}, 0, 10);
     TowerOptions options;
     options.weight_decay.rate = 1e-4;

@@ -65,9 +65,13 @@ TEST(Streams, CopiesRunBesideKernels) {
         EXPECT_EQ(stream.kind, StreamKind::kCompute) << step.name;
         continue;
       }
-      const Partition& to = plan.partitions[static_cast<size_t>(plan.channels[static_cast<size_t>(step.send_channel)].to)];
+      const Partition& to =
+          plan.partitions[static_cast<size_t>(plan.channels[static_cast<size_t>(step.send_channel)].to)];
       const bool to_host = *to.device.type == "CPU";
-      EXPECT_EQ(stream.kind, is_host ? StreamKind::kCopyIn : to_host ? StreamKind::kCopyOut : StreamKind::kExchange) << step.name;
+      EXPECT_EQ(stream.kind, is_host   ? StreamKind::kCopyIn
+                             : to_host ? StreamKind::kCopyOut
+                                       : StreamKind::kExchange)
+          << step.name;
       EXPECT_EQ(stream.device_index, is_host ? to.device_index : p.device_index);
     }
   }
@@ -81,7 +85,9 @@ TEST(Streams, KernelsDoNotOverwriteWhatIsJustBeingCopied) {
     for (const Step& step : p.steps)  // so a kernel waits for what arrives only, never for a copy of its own device
       for (int event : step.waits)
         if (step.send_channel < 0) {
-          EXPECT_NE(plan.partitions[static_cast<size_t>(plan.events[static_cast<size_t>(event)].partition)].device, p.device) << step.name;
+          EXPECT_NE(plan.partitions[static_cast<size_t>(plan.events[static_cast<size_t>(event)].partition)].device,
+                    p.device)
+              << step.name;
         }
   }
 }

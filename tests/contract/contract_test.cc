@@ -25,13 +25,23 @@ using testing::Words;
 
 // Runs of one process on synthetic data that end well.
 const std::vector<std::string>& Runs() {
-  static const std::vector<std::string> names = {"default_trivial",       "display_every", "training_accuracy",
-                                                 "cifar_resnet_momentum", "num_epochs",    "forward_only",
-                                                 "forward_only_freeze",   "ewma",          "benchmark_log",
-                                                 "trace",                 "eval_during_training",
-                                                 "eval_no_checkpoint",    "fp16",
-                                                 "staged_vars",           "two_towers_parameter_server",
-                                                 "two_towers_replicated", "two_towers_replicated_pscpu",
+  static const std::vector<std::string> names = {"default_trivial",
+                                                 "display_every",
+                                                 "training_accuracy",
+                                                 "cifar_resnet_momentum",
+                                                 "num_epochs",
+                                                 "forward_only",
+                                                 "forward_only_freeze",
+                                                 "ewma",
+                                                 "benchmark_log",
+                                                 "trace",
+                                                 "eval_during_training",
+                                                 "eval_no_checkpoint",
+                                                 "fp16",
+                                                 "staged_vars",
+                                                 "two_towers_parameter_server",
+                                                 "two_towers_replicated",
+                                                 "two_towers_replicated_pscpu",
                                                  "two_towers_independent"};
   return names;
 }
@@ -110,7 +120,8 @@ TEST_F(Contract, TheStructuredLogHasTheRecordedMetricsInTheRecordedOrder) {
   EXPECT_EQ(run.at("model_name"), "lenet5");
 }
 
-// The peer's trace has a complete event for each operation, in processes named by device; so has ours, and a graph beside it.
+// The peer's trace has a complete event for each operation, in processes named by device; so has ours, and a graph
+// beside it.
 TEST_F(Contract, TheTraceHasTheRecordedForm) {
   const auto summary = [](const std::string& text) {
     std::set<std::string> processes, fields;
@@ -130,19 +141,25 @@ TEST_F(Contract, TheTraceHasTheRecordedForm) {
   const std::string device = "/job:localhost/replica:0/task:0/device:CPU:0 Compute";
   EXPECT_EQ(recorded_processes.count(device), 1u);
   EXPECT_EQ(processes.count(device), 1u);
-  EXPECT_NE(ReadFile(folder.path() + "/graph.pbtxt").find("device: \"/job:localhost/replica:0/task:0/device:CPU:0\""), std::string::npos);
+  EXPECT_NE(ReadFile(folder.path() + "/graph.pbtxt").find("device: \"/job:localhost/replica:0/task:0/device:CPU:0\""),
+            std::string::npos);
 }
 
 // A recorded run is compared somewhere, or it is named here with the reason why not.
 TEST_F(Contract, EveryRecordedRunIsComparedOrNamedAsNot) {
   const std::set<std::string> elsewhere = {"train_with_checkpoint", "resume", "eval",  // above
-                                           "real_data_train", "real_data_eval"};       // data_contract_test.cc, evaluation_contract_test.cc
-  const std::set<std::string> not_shared = {"real_data_train_with_png_record"};  // the peer stops at an image that Muster reads
-  const std::set<std::string> clusters = {"ps1_worker1", "ps1_worker2", "ps1_worker2_async", "ps2_worker2_distributed_replicated"};  // not built yet
+                                           "real_data_train",
+                                           "real_data_eval"};  // data_contract_test.cc, evaluation_contract_test.cc
+  const std::set<std::string> not_shared = {
+      "real_data_train_with_png_record"};  // the peer stops at an image that Muster reads
+  const std::set<std::string> clusters = {"ps1_worker1", "ps1_worker2", "ps1_worker2_async",
+                                          "ps2_worker2_distributed_replicated"};  // not built yet
   for (const auto& [name, entry] : commands_.items()) {
     const bool refusal = name.starts_with("err_") || name == "result_storage_none";
     const bool run = std::ranges::count(Runs(), name) == 1;
-    EXPECT_EQ(refusal + run + static_cast<int>(elsewhere.count(name) + not_shared.count(name) + clusters.count(name)), 1) << name;
+    EXPECT_EQ(refusal + run + static_cast<int>(elsewhere.count(name) + not_shared.count(name) + clusters.count(name)),
+              1)
+        << name;
   }
 }
 
@@ -157,8 +174,10 @@ TEST(ContractMask, HidesFiguresOnly) {
             Masked("2\timages/sec: 97.5 +/- 0.0 (jitter = 0.0)\t7.123"));
   EXPECT_NE(Masked("1 images/sec: 97.5 +/- 0.0 (jitter = 0.0)\t7.123"),
             Masked("1\timages/sec: 97.5 +/- 0.0 (jitter = 0.0)\t7.123"));
-  EXPECT_EQ(Masked("Accuracy @ 1 = 0.1500 Accuracy @ 5 = 0.5875 [80 examples]"), Masked("Accuracy @ 1 = 1.0000 Accuracy @ 5 = 0.0000 [80 examples]"));
-  EXPECT_NE(Masked("Accuracy @ 1 = 0.1500 Accuracy @ 5 = 0.5875 [80 examples]"), Masked("Accuracy @ 1 = 0.1500 Accuracy @ 5 = 0.5875 [8 examples]"));
+  EXPECT_EQ(Masked("Accuracy @ 1 = 0.1500 Accuracy @ 5 = 0.5875 [80 examples]"),
+            Masked("Accuracy @ 1 = 1.0000 Accuracy @ 5 = 0.0000 [80 examples]"));
+  EXPECT_NE(Masked("Accuracy @ 1 = 0.1500 Accuracy @ 5 = 0.5875 [80 examples]"),
+            Masked("Accuracy @ 1 = 0.1500 Accuracy @ 5 = 0.5875 [8 examples]"));
   EXPECT_NE(Masked("10\t616.1 examples/sec"), Masked("20\t616.1 examples/sec"));
   EXPECT_EQ(Masked("Batch size:  32 global"), "Batch size:  32 global");
 }

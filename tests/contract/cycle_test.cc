@@ -1,5 +1,5 @@
-// The cycle of tf_cnn_benchmarks' own tests: train on black and white images, go on from the checkpoint, evaluate. What is learnt
-// must be perfect, for each way to train. "GPUs" are CPU devices here where nothing else is said.
+// The cycle of tf_cnn_benchmarks' own tests: train on black and white images, go on from the checkpoint, evaluate. What
+// is learnt must be perfect, for each way to train. "GPUs" are CPU devices here where nothing else is said.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -16,11 +16,11 @@
 namespace muster {
 namespace {
 
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 using testing::AccuracyLines;
+using ::testing::ElementsAre;
 using testing::Finished;
 using testing::FlatImage;
+using ::testing::HasSubstr;
 
 struct StepOutput {
   double loss = 0, top_1 = -1, top_5 = -1;  // -1: not printed
@@ -63,8 +63,8 @@ struct Cycle {
   friend std::ostream& operator<<(std::ostream& out, const Cycle& cycle) { return out << cycle.name; }
 };
 
-// A folder with the images, and the flags that all rows of the table share. The model's first layer is one unit of thousands of
-// inputs: whether it lives, and is not thrown far by a step, is a matter of the seed.
+// A folder with the images, and the flags that all rows of the table share. The model's first layer is one unit of
+// thousands of inputs: whether it lives, and is not thrown far by a step, is a matter of the seed.
 class Fixture {
  public:
   Fixture(Data data, const std::vector<FlatImage>& images, std::vector<std::string> flags) : flags_(std::move(flags)) {
@@ -75,9 +75,21 @@ class Fixture {
   }
 
   Finished Run(const std::vector<std::string>& more) const {
-    std::vector<std::string> words = {"bench", "--device=cpu", "--model=trivial", "--data_dir=" + data_dir_, "--batch_size=2", "--num_gpus=2", "--num_intra_threads=1",
-                                      "--num_warmup_batches=5", "--display_every=1", "--init_learning_rate=0.005", "--weight_decay=0", "--tf_random_seed=3", "--distortions",
-                                      "--nodistort_color_in_yiq", "--datasets_num_private_threads=1"};
+    std::vector<std::string> words = {"bench",
+                                      "--device=cpu",
+                                      "--model=trivial",
+                                      "--data_dir=" + data_dir_,
+                                      "--batch_size=2",
+                                      "--num_gpus=2",
+                                      "--num_intra_threads=1",
+                                      "--num_warmup_batches=5",
+                                      "--display_every=1",
+                                      "--init_learning_rate=0.005",
+                                      "--weight_decay=0",
+                                      "--tf_random_seed=3",
+                                      "--distortions",
+                                      "--nodistort_color_in_yiq",
+                                      "--datasets_num_private_threads=1"};
     words.insert(words.end(), flags_.begin(), flags_.end());
     words.insert(words.end(), more.begin(), more.end());
     return testing::RunProgram(words, folder_.path());
@@ -96,7 +108,9 @@ TEST_P(StandardCycle, TrainsResumesAndEvaluatesToAnAccuracyOfOne) {
   const Cycle& cycle = GetParam();
   const Fixture fixture(cycle.data, testing::BlackAndWhite(cycle.data == Data::kCifar10 ? 0 : 1), cycle.flags);
   const std::string accuracy = cycle.shows_accuracy ? "--print_training_accuracy" : "--noprint_training_accuracy";
-  const auto train = [&](int num_batches) { return fixture.Run({accuracy, "--train_dir=t", "--num_batches=" + std::to_string(num_batches)}); };
+  const auto train = [&](int num_batches) {
+    return fixture.Run({accuracy, "--train_dir=t", "--num_batches=" + std::to_string(num_batches)});
+  };
 
   const Finished first = train(cycle.num_batches);
   ASSERT_EQ(first.exit_code, 0) << first.err;
@@ -126,29 +140,39 @@ std::string NameOf(const ::testing::TestParamInfo<Cycle>& info) { return info.pa
 
 INSTANTIATE_TEST_SUITE_P(
     Ways, StandardCycle,
-    ::testing::Values(Cycle{"alexnet", {"--model=alexnet", "--init_learning_rate=0.01"}, 30}, Cycle{"no_accuracy_printed", {}, 20, false},
-                      Cycle{"parameter_server", {"--variable_update=parameter_server"}}, Cycle{"staged", {"--staged_vars"}},
-                      Cycle{"replicated", {"--variable_update=replicated"}}, Cycle{"independent", {"--variable_update=independent", "--tf_random_seed=7"}},
-                      Cycle{"no_distortions", {"--nodistortions"}}, Cycle{"parameters_on_cpu", {"--local_parameter_device=cpu"}},
-                      Cycle{"nhwc", {"--data_format=NHWC"}}, Cycle{"simulated_gpus", {"--device=gpu", "--simulated_gpus=2"}},
-                      Cycle{"momentum", {"--optimizer=momentum", "--momentum=0.8"}},
-                      Cycle{"rmsprop_replicated", {"--optimizer=rmsprop", "--variable_update=replicated"}},
-                      Cycle{"batch_group_size", {"--batch_group_size=4", "--tf_random_seed=1"}, 100}, Cycle{"gradient_clip", {"--gradient_clip=100"}},
-                      Cycle{"weight_decay", {"--weight_decay=1e-4"}}, Cycle{"without_layers_library", {"--nouse_tf_layers"}},
-                      Cycle{"fp16", {"--use_fp16", "--fp16_loss_scale=1"}}, Cycle{"fp16_variables", {"--use_fp16", "--fp16_vars"}},
-                      Cycle{"fp16_auto_loss_scale", {"--use_fp16", "--fp16_enable_auto_loss_scale", "--fp16_inc_loss_scale_every_n=4"}},
-                      Cycle{"bf16", {"--use_bf16"}}, Cycle{"xla", {"--xla_compile"}},
-                      Cycle{"repacking", {"--variable_update=replicated", "--gradient_repacking=2"}},
-                      Cycle{"repacking_fp16", {"--variable_update=replicated", "--gradient_repacking=2", "--use_fp16", "--tf_random_seed=7"}},
-                      Cycle{"summaries", {"--summary_verbosity=3", "--save_summaries_steps=5"}}),
+    ::testing::Values(
+        Cycle{"alexnet", {"--model=alexnet", "--init_learning_rate=0.01"}, 30},
+        Cycle{"no_accuracy_printed", {}, 20, false}, Cycle{"parameter_server", {"--variable_update=parameter_server"}},
+        Cycle{"staged", {"--staged_vars"}}, Cycle{"replicated", {"--variable_update=replicated"}},
+        Cycle{"independent", {"--variable_update=independent", "--tf_random_seed=7"}},
+        Cycle{"no_distortions", {"--nodistortions"}}, Cycle{"parameters_on_cpu", {"--local_parameter_device=cpu"}},
+        Cycle{"nhwc", {"--data_format=NHWC"}}, Cycle{"simulated_gpus", {"--device=gpu", "--simulated_gpus=2"}},
+        Cycle{"momentum", {"--optimizer=momentum", "--momentum=0.8"}},
+        Cycle{"rmsprop_replicated", {"--optimizer=rmsprop", "--variable_update=replicated"}},
+        Cycle{"batch_group_size", {"--batch_group_size=4", "--tf_random_seed=1"}, 100},
+        Cycle{"gradient_clip", {"--gradient_clip=100"}}, Cycle{"weight_decay", {"--weight_decay=1e-4"}},
+        Cycle{"without_layers_library", {"--nouse_tf_layers"}}, Cycle{"fp16", {"--use_fp16", "--fp16_loss_scale=1"}},
+        Cycle{"fp16_variables", {"--use_fp16", "--fp16_vars"}},
+        Cycle{"fp16_auto_loss_scale",
+              {"--use_fp16", "--fp16_enable_auto_loss_scale", "--fp16_inc_loss_scale_every_n=4"}},
+        Cycle{"bf16", {"--use_bf16"}}, Cycle{"xla", {"--xla_compile"}},
+        Cycle{"repacking", {"--variable_update=replicated", "--gradient_repacking=2"}},
+        Cycle{"repacking_fp16",
+              {"--variable_update=replicated", "--gradient_repacking=2", "--use_fp16", "--tf_random_seed=7"}},
+        Cycle{"summaries", {"--summary_verbosity=3", "--save_summaries_steps=5"}}),
     NameOf);
 
-INSTANTIATE_TEST_SUITE_P(Imagenet, StandardCycle,
-                         ::testing::Values(Cycle{"records", {}, 20, true, Data::kImagenetRecords},
-                                           Cycle{"records_without_distortions", {"--nodistortions"}, 20, true, Data::kImagenetRecords},
-                                           Cycle{"records_with_summaries", {"--summary_verbosity=2", "--save_summaries_steps=10"}, 20, true, Data::kImagenetRecords},
-                                           Cycle{"folders", {}, 20, true, Data::kImagenetFolders}),
-                         NameOf);
+INSTANTIATE_TEST_SUITE_P(
+    Imagenet, StandardCycle,
+    ::testing::Values(Cycle{"records", {}, 20, true, Data::kImagenetRecords},
+                      Cycle{"records_without_distortions", {"--nodistortions"}, 20, true, Data::kImagenetRecords},
+                      Cycle{"records_with_summaries",
+                            {"--summary_verbosity=2", "--save_summaries_steps=10"},
+                            20,
+                            true,
+                            Data::kImagenetRecords},
+                      Cycle{"folders", {}, 20, true, Data::kImagenetFolders}),
+    NameOf);
 
 TEST(StandardCycleRows, ForwardOnlyTrainsNothing) {
   const Fixture fixture(Data::kCifar10, testing::BlackAndWhite(), {"--forward_only", "--num_batches=5"});
@@ -178,7 +202,8 @@ TEST(StandardCycleRows, WhatCannotBeLearntIsNot) {
   const Fixture fixture(Data::kCifar10, same, {"--batch_size=5", "--nodistortions", "--train_dir=t"});
   ASSERT_EQ(fixture.Run({"--num_batches=50"}).exit_code, 0);
   const Finished evaluation = fixture.Run({"--eval", "--eval_dir=e", "--num_batches=1"});
-  EXPECT_THAT(AccuracyLines(evaluation.out), ElementsAre("Accuracy @ 1 = 0.1000 Accuracy @ 5 = 0.5000 [10 examples]")) << evaluation.err;
+  EXPECT_THAT(AccuracyLines(evaluation.out), ElementsAre("Accuracy @ 1 = 0.1000 Accuracy @ 5 = 0.5000 [10 examples]"))
+      << evaluation.err;
 }
 
 // Paths in a folder of checkpoints are relative, and one checkpoint can be named.
@@ -186,7 +211,9 @@ TEST(StandardCycleRows, AMovedFolderIsEvaluatedAndSoIsOneCheckpoint) {
   const Fixture fixture(Data::kCifar10, testing::BlackAndWhite(), {"--eval_dir=e"});
   ASSERT_EQ(fixture.Run({"--train_dir=t", "--num_batches=20", "--save_model_steps=10"}).exit_code, 0);
   std::filesystem::rename(fixture.In("t"), fixture.In("moved"));
-  const auto evaluate = [&](const std::string& train_dir) { return fixture.Run({"--eval", "--train_dir=" + train_dir, "--num_batches=4"}); };
+  const auto evaluate = [&](const std::string& train_dir) {
+    return fixture.Run({"--eval", "--train_dir=" + train_dir, "--num_batches=4"});
+  };
   EXPECT_THAT(evaluate("moved").out, HasSubstr("Successfully loaded model from moved/model.ckpt-25.\n"));
   EXPECT_THAT(evaluate("moved/model.ckpt-15").out, HasSubstr("Successfully loaded model from moved/model.ckpt-15.\n"));
   const Finished missing = evaluate("moved/model.ckpt-16");
@@ -195,7 +222,8 @@ TEST(StandardCycleRows, AMovedFolderIsEvaluatedAndSoIsOneCheckpoint) {
 }
 
 TEST(StandardCycleRows, TwoRunsKeepTheNewestThreeCheckpoints) {
-  const Fixture fixture(Data::kCifar10, testing::BlackAndWhite(), {"--num_warmup_batches=0", "--save_model_steps=2", "--max_ckpts_to_keep=3", "--train_dir=t"});
+  const Fixture fixture(Data::kCifar10, testing::BlackAndWhite(),
+                        {"--num_warmup_batches=0", "--save_model_steps=2", "--max_ckpts_to_keep=3", "--train_dir=t"});
   ASSERT_EQ(fixture.Run({"--num_batches=10"}).exit_code, 0);
   ASSERT_EQ(fixture.Run({"--num_batches=20"}).exit_code, 0);
   EXPECT_THAT(CheckpointsIn(fixture.In("t")), ElementsAre("model.ckpt-16", "model.ckpt-18", "model.ckpt-20"));
@@ -214,17 +242,21 @@ std::map<std::string, std::vector<float>> BatchNormStatistics(const std::string&
 }
 
 TEST(StandardCycleRows, StatisticsOfBatchNormComeBackOnTwoGpus) {
-  const Fixture fixture(Data::kCifar10, {}, {"--data_dir=", "--model=resnet50", "--batch_size=1", "--variable_update=replicated", "--device=gpu", "--simulated_gpus=2",
-                                             "--num_warmup_batches=0", "--save_model_steps=1"});
+  const Fixture fixture(Data::kCifar10, {},
+                        {"--data_dir=", "--model=resnet50", "--batch_size=1", "--variable_update=replicated",
+                         "--device=gpu", "--simulated_gpus=2", "--num_warmup_batches=0", "--save_model_steps=1"});
   ASSERT_EQ(fixture.Run({"--train_dir=t", "--num_batches=2"}).exit_code, 0);
   const auto saved = BatchNormStatistics(fixture.In("t/model.ckpt-2"));
   EXPECT_EQ(saved.size(), 2u * 53u) << "two of each batch norm, those of the first GPU";
   for (const auto& [name, values] : saved)
-    EXPECT_TRUE(std::ranges::any_of(values, [&](float value) { return value != (name.ends_with("mean") ? 0.0f : 1.0f); })) << name;
+    EXPECT_TRUE(std::ranges::any_of(values, [&](float value) {
+      return value != (name.ends_with("mean") ? 0.0f : 1.0f);
+    })) << name;
   const Finished resumed = fixture.Run({"--train_dir=t", "--num_batches=3"});
   EXPECT_EQ(Steps(resumed.out).size(), 1u) << resumed.out << resumed.err;
   ASSERT_EQ(fixture.Run({"--train_dir=unbroken", "--num_batches=3"}).exit_code, 0);
-  EXPECT_EQ(BatchNormStatistics(fixture.In("t/model.ckpt-3")), BatchNormStatistics(fixture.In("unbroken/model.ckpt-3")));
+  EXPECT_EQ(BatchNormStatistics(fixture.In("t/model.ckpt-3")),
+            BatchNormStatistics(fixture.In("unbroken/model.ckpt-3")));
 }
 
 }  // namespace

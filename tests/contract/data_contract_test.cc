@@ -14,11 +14,11 @@ namespace muster {
 namespace {
 
 using ::testing::EndsWith;
-using ::testing::HasSubstr;
-using ::testing::Not;
 using testing::Finished;
+using ::testing::HasSubstr;
 using testing::Lines;
 using testing::Losses;
+using ::testing::Not;
 using testing::WriteRecords;
 
 const char* const kShard = "train-00000-of-00001";
@@ -50,13 +50,17 @@ TEST_F(DataContract, TrainingOnRecordsPrintsTheRecordedLines) {
 // The one recorded run that Muster does not share: tf_cnn_benchmarks stops at a PNG that is named JPEG.
 TEST_F(DataContract, APngAmongTheRecordsIsAnImageLikeOthers) {
   WriteRecords(folder_.path() + "/imagenet_records", kShard, true);
-  EXPECT_EQ(Losses(Out("--model=lenet --batch_size=4 --display_every=1 --num_batches=6 --num_warmup_batches=0 --data_dir=imagenet_records")).size(), 6u);
+  EXPECT_EQ(Losses(Out("--model=lenet --batch_size=4 --display_every=1 --num_batches=6 --num_warmup_batches=0 "
+                       "--data_dir=imagenet_records"))
+                .size(),
+            6u);
 }
 
 TEST_F(DataContract, ThreadsAndPrefetchingDoNotChangeARun) {
   WriteRecords(folder_.path() + "/imagenet", kShard, true);
   const std::string flags =
-      "--model=lenet --batch_size=5 --display_every=1 --num_batches=4 --num_warmup_batches=1 --data_dir=imagenet --distortions "
+      "--model=lenet --batch_size=5 --display_every=1 --num_batches=4 --num_warmup_batches=1 --data_dir=imagenet "
+      "--distortions "
       "--resize_method=round_robin --print_training_accuracy ";
   const std::vector<std::string> losses = Losses(Out(flags + "--datasets_num_private_threads=1"));
   ASSERT_EQ(losses.size(), 4u);
@@ -67,7 +71,9 @@ TEST_F(DataContract, ThreadsAndPrefetchingDoNotChangeARun) {
 
 TEST_F(DataContract, ARunThatIsResumedGoesOnAtItsPlaceInTheData) {
   WriteRecords(folder_.path() + "/imagenet", kShard, true);
-  const std::string flags = "--model=lenet --batch_size=4 --display_every=1 --num_warmup_batches=0 --data_dir=imagenet --init_learning_rate=0.001 ";
+  const std::string flags =
+      "--model=lenet --batch_size=4 --display_every=1 --num_warmup_batches=0 --data_dir=imagenet "
+      "--init_learning_rate=0.001 ";
   const std::vector<std::string> unbroken = Losses(Out(flags + "--num_batches=7"));
   std::vector<std::string> parts = Losses(Out(flags + "--num_batches=3 --train_dir=t"));
   for (const std::string& loss : Losses(Out(flags + "--num_batches=7 --train_dir=t"))) parts.push_back(loss);
@@ -77,14 +83,18 @@ TEST_F(DataContract, ARunThatIsResumedGoesOnAtItsPlaceInTheData) {
 // tf_cnn_benchmarks stops at an assertion here.
 TEST_F(DataContract, StagedVariablesTakeRealImagesToo) {
   WriteRecords(folder_.path() + "/imagenet", kShard, true);
-  const std::string flags = "--model=lenet --batch_size=4 --display_every=1 --num_warmup_batches=0 --data_dir=imagenet --init_learning_rate=0.001 --staged_vars ";
+  const std::string flags =
+      "--model=lenet --batch_size=4 --display_every=1 --num_warmup_batches=0 --data_dir=imagenet "
+      "--init_learning_rate=0.001 --staged_vars ";
   EXPECT_EQ(Losses(Out(flags + "--num_batches=3")).size(), 3u);
 }
 
 // One process with two devices reads what one device with the whole batch reads.
 TEST_F(DataContract, DevicesShareTheBatchOfOne) {
-  const std::string flags = "--model=trivial --display_every=1 --num_batches=4 --num_warmup_batches=0 --data_name=cifar10 --distortions --data_dir=" +
-                            (testing::GoldenDir() / "cifar10").string() + " --init_learning_rate=0.001 ";
+  const std::string flags =
+      "--model=trivial --display_every=1 --num_batches=4 --num_warmup_batches=0 --data_name=cifar10 --distortions "
+      "--data_dir=" +
+      (testing::GoldenDir() / "cifar10").string() + " --init_learning_rate=0.001 ";
   EXPECT_EQ(Losses(Out(flags + "--batch_size=3 --num_gpus=2")), Losses(Out(flags + "--batch_size=6")));
 }
 
@@ -95,7 +105,8 @@ TEST_F(DataContract, ADamagedRecordIsOneLineWithItsPlace) {
   bytes[5296 + 200] ^= 1;
   WriteFileAtomically(path, bytes);
   Out("--model=lenet --batch_size=12 --num_batches=2 --data_dir=imagenet", 2);
-  EXPECT_EQ(Lines(err_).back(), "muster bench: imagenet/" + std::string(kShard) + ": record 3 at byte 5296: the checksum of its 1569 bytes is wrong");
+  EXPECT_EQ(Lines(err_).back(), "muster bench: imagenet/" + std::string(kShard) +
+                                    ": record 3 at byte 5296: the checksum of its 1569 bytes is wrong");
   WriteFileAtomically(path, bytes.substr(0, 3000));
   Out("--model=lenet --batch_size=12 --num_batches=2 --data_dir=imagenet", 2);
   EXPECT_EQ(Lines(err_).size(), 1u);
@@ -106,7 +117,8 @@ TEST_F(DataContract, ADamagedRecordIsOneLineWithItsPlace) {
 TEST_F(DataContract, MissingFilesAreNotedAndTrainingGoesOn) {
   WriteRecords(folder_.path() + "/imagenet", "train-00001-of-00002", true);
   Out("--model=trivial --batch_size=4 --num_batches=1 --num_warmup_batches=0 --data_dir=imagenet");
-  EXPECT_THAT(err_, HasSubstr("muster bench: imagenet/train-00000-of-00002: the file is missing; the run goes on with those that are there\n"));
+  EXPECT_THAT(err_, HasSubstr("muster bench: imagenet/train-00000-of-00002: the file is missing; the run goes on with "
+                              "those that are there\n"));
   Out("--model=trivial --batch_size=4 --num_batches=1 --num_warmup_batches=0 --data_name=cifar10 --data_dir=" +
       (testing::GoldenDir() / "cifar10").string());
   EXPECT_THAT(err_, Not(HasSubstr("missing")));

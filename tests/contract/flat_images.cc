@@ -32,9 +32,11 @@ std::vector<FlatImage> BlackAndWhite(int black) {
 void WriteCifar10(const std::string& folder, const std::vector<FlatImage>& images) {
   constexpr size_t kBytes = 32 * 32 * 3;
   fs::create_directories(folder);
-  for (const char* name : {"data_batch_1", "data_batch_2", "data_batch_3", "data_batch_4", "data_batch_5", "test_batch"}) {
+  for (const char* name :
+       {"data_batch_1", "data_batch_2", "data_batch_3", "data_batch_4", "data_batch_5", "test_batch"}) {
     std::ofstream file(fmt::format("{}/{}.bin", folder, name), std::ios::binary);
-    for (const FlatImage& image : images) file << static_cast<char>(image.label) << std::string(kBytes, static_cast<char>(image.level));
+    for (const FlatImage& image : images)
+      file << static_cast<char>(image.label) << std::string(kBytes, static_cast<char>(image.level));
   }
 }
 
@@ -45,7 +47,8 @@ void WriteImagenetRecords(const std::string& folder, const std::vector<FlatImage
     for (int file = 0; file < kFiles; ++file) {
       data::RecordWriter writer(fmt::format("{}/{}-{:05}-of-{:05}", folder, subset, file, kFiles));
       for (size_t i = 0; i < images.size(); ++i)
-        if (static_cast<int>(i) / kFiles % kFiles == file) writer.Append(data::MakeImageExample({.bytes = Png(images[i].level), .label = images[i].label}));
+        if (static_cast<int>(i) / kFiles % kFiles == file)
+          writer.Append(data::MakeImageExample({.bytes = Png(images[i].level), .label = images[i].label}));
       writer.Close();
     }
   }

@@ -11,7 +11,8 @@ struct FlatImage {
   int level = 0;  // 0 black, 255 white
 };
 
-// The pictures of tf_cnn_benchmarks' own tests: half of them black with label "black", half white with the label after it.
+// The pictures of tf_cnn_benchmarks' own tests: half of them black with label "black", half white with the label after
+// it.
 std::vector<FlatImage> BlackAndWhite(int black = 0);
 
 // Writes them as training and as validation set in CIFAR-10's binary form.

@@ -24,9 +24,22 @@ using testing::Finished;
 constexpr int64_t kForever = 100000000;
 
 std::vector<std::string> Bench(const std::string& train_dir, int64_t num_batches) {
-  return {"bench", "--device=cpu", "--data_format=NHWC", "--model=trivial", "--data_name=cifar10", "--batch_size=2", "--num_warmup_batches=0",
-          "--num_intra_threads=1", "--optimizer=momentum", "--init_learning_rate=0.0001", "--save_model_steps=5", "--max_ckpts_to_keep=2",
-          "--save_summaries_steps=1", "--summary_verbosity=1", "--train_dir=" + train_dir, "--num_batches=" + std::to_string(num_batches)};
+  return {"bench",
+          "--device=cpu",
+          "--data_format=NHWC",
+          "--model=trivial",
+          "--data_name=cifar10",
+          "--batch_size=2",
+          "--num_warmup_batches=0",
+          "--num_intra_threads=1",
+          "--optimizer=momentum",
+          "--init_learning_rate=0.0001",
+          "--save_model_steps=5",
+          "--max_ckpts_to_keep=2",
+          "--save_summaries_steps=1",
+          "--summary_verbosity=1",
+          "--train_dir=" + train_dir,
+          "--num_batches=" + std::to_string(num_batches)};
 }
 
 // The number of checkpoints, each of which is read whole.
@@ -46,8 +59,8 @@ int64_t NewestStep(const fs::path& folder) {
   return std::stoll(newest.substr(newest.rfind('-') + 1));
 }
 
-// Loss by step, of all event files of a folder; a step that was trained several times must have had the same loss each time. A
-// file may end in half a record, but hold no broken one.
+// Loss by step, of all event files of a folder; a step that was trained several times must have had the same loss each
+// time. A file may end in half a record, but hold no broken one.
 std::map<int64_t, float> Curve(const fs::path& folder) {
   std::map<int64_t, float> losses;
   for (const auto& entry : fs::directory_iterator(folder)) {
@@ -61,7 +74,8 @@ std::map<int64_t, float> Curve(const fs::path& folder) {
             EXPECT_EQ(losses.emplace(event->step, loss).first->second, loss) << "step " << event->step;
           }
     } catch (const Error& error) {
-      EXPECT_TRUE(reader.records().is_lost() && std::string(error.what()).find("the file ends") != std::string::npos) << error.what();
+      EXPECT_TRUE(reader.records().is_lost() && std::string(error.what()).find("the file ends") != std::string::npos)
+          << error.what();
     }
   }
   return losses;
@@ -73,7 +87,8 @@ TEST(SlowKill, TwoHundredTimesItGoesOnWithoutATornFileAndWithTheCurveOfAnUnbroke
   const int kills = wanted != nullptr ? std::atoi(wanted) : 200;
   const testing::TemporaryFolder folder;
   const fs::path parts = fs::path(folder.path()) / "parts", whole = fs::path(folder.path()) / "whole";
-  // The first run tells how long this machine takes to the first checkpoint; the others end at any moment up to twice that.
+  // The first run tells how long this machine takes to the first checkpoint; the others end at any moment up to twice
+  // that.
   using Clock = std::chrono::steady_clock;
   const Clock::time_point start = Clock::now();
   testing::RunProgram(Bench("parts", kForever), folder.path(), 300, [&](const std::string&, int pid) {
@@ -86,12 +101,13 @@ TEST(SlowKill, TwoHundredTimesItGoesOnWithoutATornFileAndWithTheCurveOfAnUnbroke
   int resumed = 0;
   for (int i = 0; i < kills; ++i) {
     bool is_killed = false;
-    const Finished run = testing::RunProgram(Bench("parts", kForever), folder.path(), 300, [&](const std::string&, int pid) {
-      if (is_killed) return;
-      std::this_thread::sleep_for(std::chrono::microseconds(microseconds(random)));
-      ::kill(pid, SIGKILL);
-      is_killed = true;
-    });
+    const Finished run =
+        testing::RunProgram(Bench("parts", kForever), folder.path(), 300, [&](const std::string&, int pid) {
+          if (is_killed) return;
+          std::this_thread::sleep_for(std::chrono::microseconds(microseconds(random)));
+          ::kill(pid, SIGKILL);
+          is_killed = true;
+        });
     ASSERT_EQ(run.exit_code, 128 + SIGKILL) << run.err;
     if (!fs::exists(parts)) continue;
     ASSERT_NO_THROW(VerifyCheckpoints(parts)) << "kill " << i;
@@ -112,7 +128,8 @@ TEST(SlowKill, TwoHundredTimesItGoesOnWithoutATornFileAndWithTheCurveOfAnUnbroke
   }
   EXPECT_EQ(VerifyCheckpoints(parts), 2);
   const std::string last = "model.ckpt-" + std::to_string(end);
-  const Finished compared = testing::RunProgram({"checkpoint", "compare", "whole/" + last, "parts/" + last}, folder.path());
+  const Finished compared =
+      testing::RunProgram({"checkpoint", "compare", "whole/" + last, "parts/" + last}, folder.path());
   EXPECT_EQ(compared.exit_code, 0) << compared.out << compared.err;
 
   const std::map<int64_t, float> expected = Curve(whole), curve = Curve(parts);
@@ -123,7 +140,8 @@ TEST(SlowKill, TwoHundredTimesItGoesOnWithoutATornFileAndWithTheCurveOfAnUnbroke
   }
   // A kill between a checkpoint and the event of its step loses that event.
   EXPECT_GE(static_cast<int64_t>(curve.size()), end - kills - 1);
-  for (const auto& entry : fs::directory_iterator(parts)) EXPECT_EQ(entry.path().string().find(".tmp"), std::string::npos) << entry.path();
+  for (const auto& entry : fs::directory_iterator(parts))
+    EXPECT_EQ(entry.path().string().find(".tmp"), std::string::npos) << entry.path();
 }
 
 }  // namespace

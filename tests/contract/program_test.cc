@@ -32,8 +32,10 @@ TEST(Program, BenchWithoutDeviceSaysThatItTakesTheCpu) {
 
 TEST(Program, BenchWithSimulatedGpusTakesThem) {
   TemporaryFolder folder;
-  const Finished run = RunProgram({"bench", "--model=lenet", "--simulated_gpus=2", "--num_gpus=2", "--gpu_memory_limit_mb=128", "--batch_size=auto", "--allow_growth",
-                                   "--num_batches=2", "--num_warmup_batches=1"}, folder.path());
+  const Finished run =
+      RunProgram({"bench", "--model=lenet", "--simulated_gpus=2", "--num_gpus=2", "--gpu_memory_limit_mb=128",
+                  "--batch_size=auto", "--allow_growth", "--num_batches=2", "--num_warmup_batches=1"},
+                 folder.path());
   EXPECT_EQ(run.exit_code, 0) << run.err;
   EXPECT_EQ(run.err.find("taking the CPU"), std::string::npos) << run.err;
   EXPECT_NE(run.err.find("--batch_size=auto is "), std::string::npos) << run.err;
@@ -71,11 +73,13 @@ TEST(Program, TheResultFileNamesRateAndMemory) {
 // Drawing this model's images takes twice their memory, more than a step does.
 TEST(Program, ThePlannedPeakCountsTheDrawingOfFirstValues) {
   TemporaryFolder folder;
-  const Finished run = RunProgram({"bench", "--device=cpu", "--model=trivial", "--batch_size=200", "--data_format=NHWC", "--num_batches=1",
-                                   "--num_warmup_batches=0", "--json=r.json"}, folder.path());
+  const Finished run = RunProgram({"bench", "--device=cpu", "--model=trivial", "--batch_size=200", "--data_format=NHWC",
+                                   "--num_batches=1", "--num_warmup_batches=0", "--json=r.json"},
+                                  folder.path());
   ASSERT_EQ(run.exit_code, 0) << run.err;
   const nlohmann::json json = nlohmann::json::parse(ReadFile(folder.path() + "/r.json"));
-  const auto planned = json.at("planned_peak_bytes").get<double>(), measured = json.at("measured_peak_bytes").get<double>();
+  const auto planned = json.at("planned_peak_bytes").get<double>(),
+             measured = json.at("measured_peak_bytes").get<double>();
   EXPECT_NEAR(measured, planned, 0.03 * planned);
 }
 
@@ -91,10 +95,13 @@ TEST(Program, ThePlannedPeakOfTrainingCountsWhatTheProgramHolds) {
     images.Write(fmt::format("{}-labels-idx1-ubyte", set), testing::LabelBytes(labels));
   }
   TemporaryFolder folder;
-  const Finished run = RunProgram({"train", "--dataset=idx:" + images.path().string(), "--num_epochs=1", "--target_accuracy=0", "--json=r.json"}, folder.path());
+  const Finished run = RunProgram(
+      {"train", "--dataset=idx:" + images.path().string(), "--num_epochs=1", "--target_accuracy=0", "--json=r.json"},
+      folder.path());
   ASSERT_EQ(run.exit_code, 0) << run.err;
   const nlohmann::json json = nlohmann::json::parse(ReadFile(folder.path() + "/r.json"));
-  const auto planned = json.at("planned_peak_bytes").get<double>(), measured = json.at("measured_peak_bytes").get<double>();
+  const auto planned = json.at("planned_peak_bytes").get<double>(),
+             measured = json.at("measured_peak_bytes").get<double>();
   EXPECT_GT(planned, kImages * 28 * 28);
   EXPECT_NEAR(measured, planned, 0.03 * planned);
 }
@@ -111,13 +118,16 @@ TEST(Program, ALossThatIsNotFiniteStopsWithStepAndLayerIfTheUserChoseTheRate) {
   EXPECT_EQ(RunProgram(going_on, folder.path()).exit_code, 0);
 }
 
-// All gradients travel in one bucket: the mean of the towers' losses is behind nothing, and must come before the updates that it guards.
+// All gradients travel in one bucket: the mean of the towers' losses is behind nothing, and must come before the
+// updates that it guards.
 TEST(Program, ALossOfSeveralTowersGuardsTheUpdatesOfASingleBucket) {
   TemporaryFolder folder;
   for (const char* towers : {"--num_gpus=2", "--num_gpus=3"}) {
-    const Finished run = RunProgram({"bench", "--device=cpu", "--model=trivial", "--data_name=cifar10", "--batch_size=2", towers, "--variable_update=replicated",
-                                     "--weight_decay=0", "--init_learning_rate=0.001", "--check_nan", "--num_batches=2", "--num_warmup_batches=0"},
-                                    folder.path());
+    const Finished run =
+        RunProgram({"bench", "--device=cpu", "--model=trivial", "--data_name=cifar10", "--batch_size=2", towers,
+                    "--variable_update=replicated", "--weight_decay=0", "--init_learning_rate=0.001", "--check_nan",
+                    "--num_batches=2", "--num_warmup_batches=0"},
+                   folder.path());
     EXPECT_EQ(run.exit_code, 0) << run.err;
   }
 }
@@ -142,11 +152,13 @@ TEST(Program, OutputThatCannotBeWrittenIsAFailureInOneLine) {
 
 TEST(Program, AResultMayGoToANullDeviceOrBehindALog) {
   TemporaryFolder folder;
-  const std::string bench = "bench --device=cpu --model=trivial --data_name=cifar10 --num_batches=1 --num_warmup_batches=0 ";
+  const std::string bench =
+      "bench --device=cpu --model=trivial --data_name=cifar10 --num_batches=1 --num_warmup_batches=0 ";
   EXPECT_EQ(StatusOfShell(bench + "--json=/dev/null >out 2>&-", folder.path()), 0);
   const std::string log = folder.path() + "/log";
   WriteFileAtomically(log, "text of an earlier run\n");
-  EXPECT_EQ(StatusOfShell(bench + "--json=/dev/stdout >>log 2>err", folder.path()), 0) << ReadFile(folder.path() + "/err");
+  EXPECT_EQ(StatusOfShell(bench + "--json=/dev/stdout >>log 2>err", folder.path()), 0)
+      << ReadFile(folder.path() + "/err");
   EXPECT_TRUE(ReadFile(log).starts_with("text of an earlier run\n"));
   EXPECT_NE(ReadFile(log).find("\"format\": \"muster bench 1\""), std::string::npos);
 }

@@ -22,7 +22,8 @@ std::string Masked(const std::string& line) {
       "(\t\\d+\\.\\d{3}\t\\d+\\.\\d{3})?$");
   static const std::regex total("^total images/sec: \\d+\\.\\d\\d$");
   static const std::regex evaluated("^(\\d+\t)\\d+\\.\\d examples/sec$");
-  static const std::regex accuracy("^(Accuracy @ 1 = )[01]\\.\\d{4}( Accuracy @ 5 = )[01]\\.\\d{4}( \\[\\d+ examples\\])$");
+  static const std::regex accuracy(
+      "^(Accuracy @ 1 = )[01]\\.\\d{4}( Accuracy @ 5 = )[01]\\.\\d{4}( \\[\\d+ examples\\])$");
   std::smatch match;
   if (std::regex_match(line, match, version)) return "VERSION LINE";
   if (std::regex_match(line, match, devices)) return match[1].str() + "DEVICES";
@@ -30,7 +31,8 @@ std::string Masked(const std::string& line) {
     return match[1].str() + "S +/- U (jitter = J)\tLOSS" + (match[3].matched ? "\tTOP1\tTOP5" : "");
   }
   if (std::regex_match(line, match, evaluated)) return match[1].str() + "S examples/sec";
-  if (std::regex_match(line, match, accuracy)) return match[1].str() + "TOP1" + match[2].str() + "TOP5" + match[3].str();
+  if (std::regex_match(line, match, accuracy))
+    return match[1].str() + "TOP1" + match[2].str() + "TOP5" + match[3].str();
   if (std::regex_match(line, match, total)) return "total images/sec: TOTAL";
   return line;
 }
@@ -58,7 +60,8 @@ void WriteRecords(const std::string& folder, const std::string& shard, bool with
 std::vector<std::string> Losses(const std::string& out) {
   std::vector<std::string> losses;
   for (const std::string& line : Lines(out))
-    if (const size_t at = line.find(")\t"); at != std::string::npos && line.find("jitter") != std::string::npos) losses.push_back(line.substr(at));
+    if (const size_t at = line.find(")\t"); at != std::string::npos && line.find("jitter") != std::string::npos)
+      losses.push_back(line.substr(at));
   return losses;
 }
 

@@ -12,8 +12,8 @@ std::string GoldenFile(const std::string& name);
 // The recorded standard output of an entry of commands.json; "" if it has none.
 std::string RecordedOutput(const nlohmann::json& entry);
 
-// Replaces what may differ from a recorded run (measured figures, version line, devices), and only where it has the recorded form,
-// digits after the point included.
+// Replaces what may differ from a recorded run (measured figures, version line, devices), and only where it has the
+// recorded form, digits after the point included.
 std::string Masked(const std::string& line);
 std::vector<std::string> MaskedLines(const std::string& text);
 

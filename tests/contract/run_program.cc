@@ -19,8 +19,8 @@
 namespace muster::testing {
 namespace {
 
-// In the child: only calls that are safe between fork and exec. Without the capabilities that let root read and write what others may
-// not, so that tests mean the same for everybody.
+// In the child: only calls that are safe between fork and exec. Without the capabilities that let root read and write
+// what others may not, so that tests mean the same for everybody.
 [[noreturn]] void Become(char** argv, const char* folder, const char* out, const char* err) {
   const int out_fd = ::open(out, O_WRONLY | O_CREAT | O_TRUNC, 0666),
             err_fd = ::open(err, O_WRONLY | O_CREAT | O_TRUNC, 0666);

@@ -37,8 +37,10 @@ class SmallTraining {
     }
   }
   Finished Run(const std::vector<std::string>& more) const {
-    std::vector<std::string> words = {"train", "--dataset=idx:" + images_.path().string(), "--batch_size=8", "--eval_batch_size=8", "--num_epochs=1",
-                                      "--target_accuracy=0", "--train_dir=t"};
+    std::vector<std::string> words = {"train",          "--dataset=idx:" + images_.path().string(),
+                                      "--batch_size=8", "--eval_batch_size=8",
+                                      "--num_epochs=1", "--target_accuracy=0",
+                                      "--train_dir=t"};
     words.insert(words.end(), more.begin(), more.end());
     return RunProgram(words, folder_.path());
   }
@@ -65,8 +67,10 @@ TEST(Summaries, HaveRunMetadataOnceAtVerbosityOne) {
 
 TEST(Summaries, HaveRunMetadataOfAStepThatIsProfiledToo) {
   TemporaryFolder folder;
-  const Finished run = RunProgram({"bench", "--device=cpu", "--model=trivial", "--data_name=cifar10", "--batch_size=2", "--num_batches=8", "--num_warmup_batches=0",
-                                   "--train_dir=t", "--tfprof_file=p", "--save_summaries_steps=4", "--summary_verbosity=1"}, folder.path());
+  const Finished run = RunProgram({"bench", "--device=cpu", "--model=trivial", "--data_name=cifar10", "--batch_size=2",
+                                   "--num_batches=8", "--num_warmup_batches=0", "--train_dir=t", "--tfprof_file=p",
+                                   "--save_summaries_steps=4", "--summary_verbosity=1"},
+                                  folder.path());
   ASSERT_EQ(run.exit_code, 0) << run.err;
   EXPECT_EQ(NumRunMetadata(folder.path() + "/t"), 1);
 }

@@ -51,7 +51,8 @@ TEST(Augment, ShiftInPlaceEqualsItsDefinitionForEveryDistance) {
 }
 
 std::unique_ptr<Dataset> OneDot(int64_t size) {
-  return std::make_unique<MadeUpDataset>(size, Shape{7, 7, 1}, [](int64_t, int64_t i) { return i == 3 * 7 + 3 ? 1.0f : 0.0f; });
+  return std::make_unique<MadeUpDataset>(size, Shape{7, 7, 1},
+                                         [](int64_t, int64_t i) { return i == 3 * 7 + 3 ? 1.0f : 0.0f; });
 }
 
 TEST(Augment, AShiftThatMovesTheWholeImageOutOfSightIsRefused) {
@@ -79,7 +80,8 @@ TEST(Augment, EveryShiftOccursAboutEquallyOften) {
 
 TEST(Augment, HalfOfTheImagesAreFlipped) {
   constexpr int64_t kSize = 10000;
-  auto source = std::make_unique<MadeUpDataset>(kSize, Shape{1, 2, 1}, [](int64_t, int64_t i) { return static_cast<float>(i); });
+  auto source =
+      std::make_unique<MadeUpDataset>(kSize, Shape{1, 2, 1}, [](int64_t, int64_t i) { return static_cast<float>(i); });
   const auto dataset = Augment(std::move(source), {.flip = true, .max_shift = 0, .seed = 3});
   int flipped = 0;
   std::vector<float> image(2);
@@ -124,7 +126,8 @@ TEST(Normalize, StandardizationGivesMeanZeroAndDeviationOnePerChannel) {
 
 TEST(Normalize, StandardizationCountsTheZerosOfPadding) {
   const auto source = [] {
-    return std::make_unique<MadeUpDataset>(9, Shape{3, 2, 2}, [](int64_t n, int64_t i) { return static_cast<float>((31 * n + 17 * i) % 256); });
+    return std::make_unique<MadeUpDataset>(
+        9, Shape{3, 2, 2}, [](int64_t n, int64_t i) { return static_cast<float>((31 * n + 17 * i) % 256); });
   };
   const Normalization expected = Standardization(*Pad(source(), 5)), counted = Standardization(*source(), 5);
   EXPECT_EQ(counted.offset, expected.offset);
@@ -140,7 +143,9 @@ TEST(Normalize, AConstantChannelIsOnlyCentred) {
 
 TEST(Pipeline, TestImagesAreScaledWithTheTrainingNumbersAndNeverAugmented) {
   const auto part = [](float value) {
-    return std::make_unique<MadeUpDataset>(2, Shape{1, 2, 1}, [value](int64_t n, int64_t i) { return value * static_cast<float>(n) + static_cast<float>(i); });
+    return std::make_unique<MadeUpDataset>(2, Shape{1, 2, 1}, [value](int64_t n, int64_t i) {
+      return value * static_cast<float>(n) + static_cast<float>(i);
+    });
   };
   PipelineOptions options;
   options.augment = {.flip = true, .seed = 1};
@@ -153,7 +158,9 @@ TEST(Pipeline, TestImagesAreScaledWithTheTrainingNumbersAndNeverAugmented) {
 }
 
 TEST(Pipeline, UnitScalingMapsWhiteToOne) {
-  const auto white = [] { return std::make_unique<MadeUpDataset>(1, Shape{1, 1, 1}, [](int64_t, int64_t) { return 255.0f; }); };
+  const auto white = [] {
+    return std::make_unique<MadeUpDataset>(1, Shape{1, 1, 1}, [](int64_t, int64_t) { return 255.0f; });
+  };
   PipelineOptions options;
   options.scaling = Scaling::kUnit;
   const TrainTest data = BuildPipeline({white(), white()}, options);

@@ -49,7 +49,8 @@ TEST(Permutation, PutsEverySampleAtEveryPositionEquallyOften) {
     for (int i = 0; i < kSize; ++i) ++counts[static_cast<size_t>(i * kSize + order[static_cast<size_t>(i)])];
   }
   double chi_squared = 0;
-  for (const int count : counts) chi_squared += (count - kEpochs / kSize) * (count - kEpochs / kSize) / double{kEpochs / kSize};
+  for (const int count : counts)
+    chi_squared += (count - kEpochs / kSize) * (count - kEpochs / kSize) / double{kEpochs / kSize};
   EXPECT_LT(chi_squared, 81 + 5 * 12.7);
 }
 

@@ -62,7 +62,8 @@ TEST(DatasetFiles, TrainingLabelsThatAreAllZeroAreBlamedThemselves) {
   WriteSet(folder, ".");
   folder.Write("train-labels-idx1-ubyte", LabelBytes({0, 0, 0, 0}));
   EXPECT_EQ(ErrorOf([&] { ReadTrainTest(FindDatasetFiles("idx:" + folder.path().string())); }),
-            (folder.path() / "train-labels-idx1-ubyte").string() + ": all 4 labels are 0; at least two classes were expected");
+            (folder.path() / "train-labels-idx1-ubyte").string() +
+                ": all 4 labels are 0; at least two classes were expected");
 }
 
 TEST(DatasetFiles, AFolderInPlaceOfAFileIsNamed) {
@@ -72,7 +73,8 @@ TEST(DatasetFiles, AFolderInPlaceOfAFileIsNamed) {
   std::filesystem::create_directory(folder.path() / "train-images-idx3-ubyte");
   EXPECT_THAT(ErrorOf([&] { FindDatasetFiles("idx:" + folder.path().string()); }),
               HasSubstr("the folder lacks the file train-images-idx3-ubyte (it is a folder)"));
-  EXPECT_THAT(ErrorOf([&] { ReadIdxDataset(folder.path(), folder.path(), 0); }), HasSubstr(": is a folder; a file was expected"));
+  EXPECT_THAT(ErrorOf([&] { ReadIdxDataset(folder.path(), folder.path(), 0); }),
+              HasSubstr(": is a folder; a file was expected"));
 }
 
 TEST(DatasetFiles, AFileInPlaceOfTheFolderIsNamed) {
@@ -95,7 +97,8 @@ TEST(DatasetFiles, TheVariableNamesTheFolderOfTheNamedSets) {
   const Environment environment(folder.path().string());
   EXPECT_EQ(FindDatasetFiles("mnist").folder, folder.path() / "mnist");
   EXPECT_THAT(ErrorOf([] { FindDatasetFiles("fashion-mnist"); }),
-              AllOf(HasSubstr("not found in " + (folder.path() / "fashion-mnist").string() + ", " + folder.path().string() + ";"),
+              AllOf(HasSubstr("not found in " + (folder.path() / "fashion-mnist").string() + ", " +
+                              folder.path().string() + ";"),
                     HasSubstr("unset it, or name another folder with MUSTER_DATA_DIR or idx:DIR")));
 }
 
@@ -103,7 +106,8 @@ TEST(DatasetFiles, AVariableThatNamesNoFolderIsAnErrorForNamedSets) {
   TempFolder folder;
   WriteSet(folder, ".");
   const Environment environment("/nowhere/at/all");
-  EXPECT_THAT(ErrorOf([] { FindDatasetFiles("fashion-mnist"); }), ::testing::StartsWith("MUSTER_DATA_DIR=/nowhere/at/all: there is no such folder"));
+  EXPECT_THAT(ErrorOf([] { FindDatasetFiles("fashion-mnist"); }),
+              ::testing::StartsWith("MUSTER_DATA_DIR=/nowhere/at/all: there is no such folder"));
   EXPECT_EQ(FindDatasetFiles("idx:" + folder.path().string()).folder, folder.path());
 }
 
@@ -145,11 +149,13 @@ TEST(DatasetFiles, AnIncompleteFolderNamesTheMissingFiles) {
   std::filesystem::remove(folder.path() / "t10k-labels-idx1-ubyte");
   const std::string lacks = folder.path().string() + " lacks t10k-labels-idx1-ubyte[.gz]";
   EXPECT_THAT(ErrorOf([&] { FindDatasetFiles("mnist", {folder.path()}); }), HasSubstr(lacks));
-  EXPECT_THAT(ErrorOf([&] { FindDatasetFiles("idx:" + folder.path().string()); }), HasSubstr("lacks t10k-labels-idx1-ubyte[.gz]"));
+  EXPECT_THAT(ErrorOf([&] { FindDatasetFiles("idx:" + folder.path().string()); }),
+              HasSubstr("lacks t10k-labels-idx1-ubyte[.gz]"));
 }
 
 TEST(DatasetFiles, AMissingFolderIsNamed) {
-  EXPECT_EQ(ErrorOf([] { FindDatasetFiles("idx:/nowhere/at/all"); }), "--dataset=idx:/nowhere/at/all: there is no such folder");
+  EXPECT_EQ(ErrorOf([] { FindDatasetFiles("idx:/nowhere/at/all"); }),
+            "--dataset=idx:/nowhere/at/all: there is no such folder");
   EXPECT_THAT(ErrorOf([] { FindDatasetFiles("idx:"); }), HasSubstr("write idx:DIR"));
 }
 

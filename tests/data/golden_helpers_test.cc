@@ -48,7 +48,8 @@ TEST(Npy, AMissingFileIsNamed) {
 TEST(Npy, ATruncatedBodyIsRefused) {
   const std::string path = ::testing::TempDir() + "short.npy";
   std::ofstream(path, std::ios::binary)
-      << std::string("\x93NUMPY\x01\x00\x46\x00", 10) << "{'descr': '<f4', 'fortran_order': False, 'shape': (2,), }            \n1234";
+      << std::string("\x93NUMPY\x01\x00\x46\x00", 10)
+      << "{'descr': '<f4', 'fortran_order': False, 'shape': (2,), }            \n1234";
   try {
     ReadNpy(path);
     FAIL();

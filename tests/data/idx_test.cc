@@ -79,17 +79,22 @@ TEST_F(Idx, AFolderInPlaceOfAFileIsNamed) {
 }
 
 TEST_F(Idx, AnEmptyFileSaysWhatWasExpected) {
-  EXPECT_THAT(ImagesError(""), HasSubstr("byte 0: the file ends here, inside its IDX header; the magic number of 4 bytes was expected"));
+  EXPECT_THAT(ImagesError(""),
+              HasSubstr("byte 0: the file ends here, inside its IDX header; the magic number of 4 bytes was expected"));
 }
 
 TEST_F(Idx, ATruncatedHeaderNamesTheMissingField) {
-  EXPECT_THAT(ImagesError(ImageBytes(3, 2, 4).substr(0, 10)),
-              HasSubstr("byte 10: the file ends here, inside its IDX header; the image height (4 bytes from byte 8) was expected"));
+  EXPECT_THAT(
+      ImagesError(ImageBytes(3, 2, 4).substr(0, 10)),
+      HasSubstr(
+          "byte 10: the file ends here, inside its IDX header; the image height (4 bytes from byte 8) was expected"));
 }
 
 TEST_F(Idx, ATruncatedBodyNamesWhatTheHeaderAnnounces) {
-  EXPECT_THAT(ImagesError(ImageBytes(3, 2, 4).substr(0, 30)),
-              HasSubstr("byte 30: the file ends here; its header announces 3 images of 2x4x1, that is 24 bytes from byte 16 on"));
+  EXPECT_THAT(
+      ImagesError(ImageBytes(3, 2, 4).substr(0, 30)),
+      HasSubstr(
+          "byte 30: the file ends here; its header announces 3 images of 2x4x1, that is 24 bytes from byte 16 on"));
 }
 
 TEST_F(Idx, ATruncatedBodyInsideAWholeGzipStreamIsFound) {
@@ -102,7 +107,8 @@ TEST_F(Idx, BytesBehindTheElementsAreRefused) {
 }
 
 TEST_F(Idx, OtherContentIsNotAnIdxFile) {
-  EXPECT_THAT(ImagesError("PNG...................."), HasSubstr("byte 0: not an IDX file: it begins with 0x504e, two zero bytes"));
+  EXPECT_THAT(ImagesError("PNG...................."),
+              HasSubstr("byte 0: not an IDX file: it begins with 0x504e, two zero bytes"));
 }
 
 TEST_F(Idx, OtherElementTypesAreNamed) {
@@ -111,14 +117,17 @@ TEST_F(Idx, OtherElementTypesAreNamed) {
 }
 
 TEST_F(Idx, LabelsInPlaceOfImagesAreRefused) {
-  EXPECT_THAT(ImagesError(LabelBytes({1, 2, 3})), HasSubstr("byte 3: the file has 1 dimension, 3 (image count, height, width"));
-  EXPECT_THAT(LabelsError(ImageBytes(3, 2, 4)), HasSubstr("byte 3: the file has 3 dimensions, 1 (label count) was expected"));
+  EXPECT_THAT(ImagesError(LabelBytes({1, 2, 3})),
+              HasSubstr("byte 3: the file has 1 dimension, 3 (image count, height, width"));
+  EXPECT_THAT(LabelsError(ImageBytes(3, 2, 4)),
+              HasSubstr("byte 3: the file has 3 dimensions, 1 (label count) was expected"));
 }
 
 TEST_F(Idx, SizesOutsideTheLimitsAreRefusedBeforeAnythingIsAllocated) {
   EXPECT_THAT(ImagesError(IdxBytes(0x08, {0, 2, 4}, "")), HasSubstr("byte 4: the image count is 0, 1 to"));
   EXPECT_THAT(ImagesError(IdxBytes(0x08, {1, 0, 4}, "")), HasSubstr("byte 8: the image height is 0"));
-  EXPECT_THAT(ImagesError(IdxBytes(0x08, {1, 2, 0xffffffff}, "")), HasSubstr("byte 12: the image width is 4294967295, 1 to 16384"));
+  EXPECT_THAT(ImagesError(IdxBytes(0x08, {1, 2, 0xffffffff}, "")),
+              HasSubstr("byte 12: the image width is 4294967295, 1 to 16384"));
   EXPECT_THAT(ImagesError(IdxBytes(0x08, {0xffffffff, 2, 2}, "")), HasSubstr("byte 4: the image count is 4294967295"));
   EXPECT_THAT(ImagesError(IdxBytes(0x08, {1, 2, 2, 5}, "")), HasSubstr("byte 16: the number of channels is 5, 1 to 4"));
 }
@@ -149,7 +158,8 @@ TEST_F(Idx, AnInterruptEndsReading) {
 TEST_F(Idx, ACorruptGzipStreamNamesTheOffsetInTheFile) {
   std::string packed = Gzip(ImageBytes(20, 9, 9));
   packed[10] |= 0x06;  // the first block's type becomes the one that does not exist
-  EXPECT_THAT(ImagesError(packed), HasSubstr("the gzip stream is corrupt at byte 11 of the file (byte 0 unpacked): invalid block type"));
+  EXPECT_THAT(ImagesError(packed),
+              HasSubstr("the gzip stream is corrupt at byte 11 of the file (byte 0 unpacked): invalid block type"));
 }
 
 TEST_F(Idx, AWrongChecksumOfTheGzipStreamIsFound) {

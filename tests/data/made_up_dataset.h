@@ -31,7 +31,8 @@ class MadeUpDataset : public Dataset {
 
 // A set of one-pixel images that hold their own index.
 inline std::unique_ptr<Dataset> IndexDataset(int64_t size) {
-  return std::make_unique<MadeUpDataset>(size, Shape{1, 1, 1}, [](int64_t n, int64_t) { return static_cast<float>(n); });
+  return std::make_unique<MadeUpDataset>(size, Shape{1, 1, 1},
+                                         [](int64_t n, int64_t) { return static_cast<float>(n); });
 }
 
 }  // namespace muster::data

@@ -33,7 +33,10 @@ TEST(Pad, TheImageLiesInTheMiddleAndOddRestsBelowAndRight) {
 
 TEST(Pad, ImagesOfTheSizeStayAndLargerOnesAreRefused) {
   EXPECT_THAT(ImageOf(*Pad(Counting({2, 2, 1}), 2), 0), ElementsAre(1, 2, 3, 4));
-  EXPECT_THAT(ErrorOf([] { Pad(Counting({3, 2, 1}), 2); }), HasSubstr("--pad_to=2: the images have 3x2 pixels; at least 3 was expected"));
+  EXPECT_THAT(ErrorOf([] {
+                Pad(Counting({3, 2, 1}), 2);
+              }),
+              HasSubstr("--pad_to=2: the images have 3x2 pixels; at least 3 was expected"));
 }
 
 // Black is what the padding is, whatever the pixels are scaled to.

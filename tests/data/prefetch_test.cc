@@ -27,12 +27,14 @@ std::vector<float> Content(const BatchSource& source, const Prefetcher::Options&
 }
 
 TEST(Prefetcher, ContentDoesNotDependOnThreadsOrDepth) {
-  auto raw = std::make_unique<MadeUpDataset>(101, Shape{5, 5, 2}, [](int64_t n, int64_t i) { return static_cast<float>((n * 31 + i) % 256); });
+  auto raw = std::make_unique<MadeUpDataset>(
+      101, Shape{5, 5, 2}, [](int64_t n, int64_t i) { return static_cast<float>((n * 31 + i) % 256); });
   const auto dataset = Augment(std::move(raw), {.flip = true, .max_shift = 2, .seed = 9});
   const TrainBatches batches(*dataset, 8, 4);
   const std::vector<float> expected = Content(batches, {.threads = 0, .depth = 1}, 60);
   for (const int threads : {1, 2, 4})
-    for (const int depth : {2, 3, 8}) EXPECT_EQ(Content(batches, {.threads = threads, .depth = depth}, 60), expected) << threads;
+    for (const int depth : {2, 3, 8})
+      EXPECT_EQ(Content(batches, {.threads = threads, .depth = depth}, 60), expected) << threads;
 }
 
 TEST(Prefetcher, EndsAfterTheLastBatchOfAFiniteSource) {

@@ -14,7 +14,9 @@
 namespace muster::fuzz {
 
 // Where this process writes.
-inline std::string InputPath() { return (std::filesystem::temp_directory_path() / ("muster_fuzz_" + std::to_string(::getpid()))).string(); }
+inline std::string InputPath() {
+  return (std::filesystem::temp_directory_path() / ("muster_fuzz_" + std::to_string(::getpid()))).string();
+}
 
 // A file of this process that each input overwrites: InputPath() with an ending. Returns the path without it.
 inline std::string WriteInput(const std::string& ending, const char* bytes, size_t size) {

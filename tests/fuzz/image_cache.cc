@@ -18,7 +18,8 @@ void MakeChecksumsRight(std::string* file) {
   uint64_t index = 0;
   std::memcpy(&index, file->data() + trailer, sizeof index);
   const std::string_view all(*file);
-  if (index <= trailer) Put(file, trailer + 16, muster::data::MaskCrc(muster::data::Crc32c(all.substr(index, trailer - index))));
+  if (index <= trailer)
+    Put(file, trailer + 16, muster::data::MaskCrc(muster::data::Crc32c(all.substr(index, trailer - index))));
   Put(file, trailer + 20, muster::data::MaskCrc(muster::data::Crc32c(all.substr(trailer, 20))));
 }
 

@@ -1,5 +1,5 @@
-// The index of a checkpoint as a table of any bytes. The input is the table without checksums: they are put right, or hardly an
-// input would get past them.
+// The index of a checkpoint as a table of any bytes. The input is the table without checksums: they are put right, or
+// hardly an input would get past them.
 #include "data/format/table.h"
 
 #include "tests/fuzz/fuzz_file.h"

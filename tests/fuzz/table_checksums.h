@@ -13,7 +13,8 @@ namespace muster::fuzz {
 inline bool PutBlockRight(std::string* file, std::string_view* handle) {
   uint64_t offset = 0, size = 0;
   if (!data::TakeVarint(handle, &offset) || !data::TakeVarint(handle, &size)) return false;
-  if (offset > file->size() || size > file->size() || offset + size + data::kBlockTrailerBytes > file->size()) return false;
+  if (offset > file->size() || size > file->size() || offset + size + data::kBlockTrailerBytes > file->size())
+    return false;
   const uint32_t crc = data::MaskCrc(data::Crc32c(std::string_view(*file).substr(offset, size + 1)));
   file->replace(offset + size + 1, sizeof crc, reinterpret_cast<const char*>(&crc), sizeof crc);
   return true;

@@ -51,15 +51,16 @@ ops::BatchNormOutputs BatchNorm(CaseGraph& c, bool is_training) {
   attrs.epsilon = c.attrs().at("epsilon");
   attrs.is_training = is_training;
   attrs.data_format = c.format();
-  const auto outputs = ops::FusedBatchNorm(c.scope(), c.Image("x"), c.Input("gamma"), c.Input("beta"), c.Input("running_mean"),
-                                           c.Input("running_var"), attrs);
+  const auto outputs = ops::FusedBatchNorm(c.scope(), c.Image("x"), c.Input("gamma"), c.Input("beta"),
+                                           c.Input("running_mean"), c.Input("running_var"), attrs);
   c.ImageResult("y", outputs.y);
   return outputs;
 }
 
 // running * decay + batch * (1 - decay), as moving averages are updated.
 Output Decayed(const CaseGraph& c, Output running, Output batch, double decay) {
-  const Output step = ops::Mul(c.scope(), ops::Sub(c.scope(), running, batch), ops::ScalarLike(c.scope(), 1 - decay, c.dtype()));
+  const Output step =
+      ops::Mul(c.scope(), ops::Sub(c.scope(), running, batch), ops::ScalarLike(c.scope(), 1 - decay, c.dtype()));
   return ops::Sub(c.scope(), running, step);
 }
 
@@ -69,8 +70,10 @@ void BatchNormTraining(CaseGraph& c) {
   c.Result("batch_var_unbiased", outputs.batch_variance);
   for (const char* decay : {"0.9", "0.997", "0.999"}) {
     const double factor = std::stod(decay);
-    c.Result(std::string("running_mean_after_") + decay, Decayed(c, c.Input("running_mean"), outputs.batch_mean, factor));
-    c.Result(std::string("running_var_after_") + decay, Decayed(c, c.Input("running_var"), outputs.batch_variance, factor));
+    c.Result(std::string("running_mean_after_") + decay,
+             Decayed(c, c.Input("running_mean"), outputs.batch_mean, factor));
+    c.Result(std::string("running_var_after_") + decay,
+             Decayed(c, c.Input("running_var"), outputs.batch_variance, factor));
   }
 }
 
@@ -78,7 +81,8 @@ void BatchNormInference(CaseGraph& c) { BatchNorm(c, false); }
 
 void Lrn(CaseGraph& c) {
   const nlohmann::json& a = c.attrs();
-  LRNAttrs attrs{.depth_radius = a.at("depth_radius"), .bias = a.at("bias"), .alpha = a.at("alpha"), .beta = a.at("beta")};
+  LRNAttrs attrs{
+      .depth_radius = a.at("depth_radius"), .bias = a.at("bias"), .alpha = a.at("alpha"), .beta = a.at("beta")};
   attrs.data_format = c.format();
   c.ImageResult("y", ops::LRN(c.scope(), c.Image("x"), attrs));
 }
@@ -184,8 +188,16 @@ constexpr OpBuilder kBuilders[] = {
     {.op = "depthwise_conv2d", .build = Depthwise, .tolerance = 1e-5, .has_format = true},
     {.op = "max_pool", .build = MaxPool, .tolerance = 0, .has_format = true, .gradient_tolerance = kSum},
     {.op = "avg_pool", .build = AvgPool, .has_format = true},
-    {.op = "batch_norm_train", .build = BatchNormTraining, .tolerance = 1e-5, .has_format = true, .gradient_tolerance = 5e-5},
-    {.op = "batch_norm_infer", .build = BatchNormInference, .tolerance = 1e-5, .has_format = true, .gradient_tolerance = 5e-5},
+    {.op = "batch_norm_train",
+     .build = BatchNormTraining,
+     .tolerance = 1e-5,
+     .has_format = true,
+     .gradient_tolerance = 5e-5},
+    {.op = "batch_norm_infer",
+     .build = BatchNormInference,
+     .tolerance = 1e-5,
+     .has_format = true,
+     .gradient_tolerance = 5e-5},
     {.op = "lrn", .build = Lrn, .has_format = true},
     {.op = "dense", .build = Dense, .tolerance = 1e-5},
     {.op = "matmul_ta", .build = MatMul, .tolerance = 1e-5},

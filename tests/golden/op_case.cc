@@ -85,12 +85,14 @@ std::string Variant::ToString() const {
   return fmt::format("{} {} {}", backend, DTypeName(dtype), format == DataFormat::kNHWC ? "NHWC" : "NCHW");
 }
 
-CaseGraph::CaseGraph(const OpCase& op_case, const Variant& variant) : case_(op_case), variant_(variant), scope_(&graph_) {}
+CaseGraph::CaseGraph(const OpCase& op_case, const Variant& variant)
+    : case_(op_case), variant_(variant), scope_(&graph_) {}
 
 std::vector<int> CaseGraph::ToGraph(Form form) const {
   const nlohmann::json& a = case_.attrs;
   if (form == Form::kImage)
-    return Between(a.value("x_layout", a.value("layout", "NHWC")), variant_.format == DataFormat::kNHWC ? "NHWC" : "NCHW");
+    return Between(a.value("x_layout", a.value("layout", "NHWC")),
+                   variant_.format == DataFormat::kNHWC ? "NHWC" : "NCHW");
   if (form == Form::kFilter && a.value("w_layout", "") == "OIHW") return Between("OIHW", "HWIO");
   return {};
 }
@@ -118,7 +120,8 @@ Output CaseGraph::Filter(const std::string& name) { return Feed(name, Form::kFil
 
 std::vector<Output> CaseGraph::Inputs(const std::string& prefix) {
   std::vector<Output> all;
-  for (int i = 0; case_.inputs.contains(prefix + std::to_string(i)); ++i) all.push_back(Input(prefix + std::to_string(i)));
+  for (int i = 0; case_.inputs.contains(prefix + std::to_string(i)); ++i)
+    all.push_back(Input(prefix + std::to_string(i)));
   return all;
 }
 

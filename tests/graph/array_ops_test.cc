@@ -35,10 +35,16 @@ TEST_F(ArrayOps, ReshapeWorksOutOneDimension) {
 TEST_F(ArrayOps, ReshapeErrorsNameScopeAndShapes) {
   const Scope tower = scope.WithName("tower_0");
   const Output x = Input({2, 3});
-  EXPECT_THAT(Message([&] { ops::Reshape(tower, x, {4, 2}); }),
-              AllOf(HasSubstr("Reshape tower_0/Reshape"), HasSubstr("cannot reshape [2,3] with 6 elements to [4,2] with 8")));
-  EXPECT_THAT(Message([&] { ops::Reshape(tower, x, {-1, 4}); }),
-              AllOf(HasSubstr("tower_0/"), HasSubstr("cannot reshape [2,3] to [-1,4]: the elements do not divide evenly")));
+  EXPECT_THAT(
+      Message([&] {
+        ops::Reshape(tower, x, {4, 2});
+      }),
+      AllOf(HasSubstr("Reshape tower_0/Reshape"), HasSubstr("cannot reshape [2,3] with 6 elements to [4,2] with 8")));
+  EXPECT_THAT(
+      Message([&] {
+        ops::Reshape(tower, x, {-1, 4});
+      }),
+      AllOf(HasSubstr("tower_0/"), HasSubstr("cannot reshape [2,3] to [-1,4]: the elements do not divide evenly")));
   EXPECT_THAT(Message([&] { ops::Reshape(tower, x, {-1, -1}); }), HasSubstr("only one dimension may be -1"));
   EXPECT_THAT(Message([&] { ops::Reshape(tower, x, {-2}); }), HasSubstr("a dimension is negative"));
 }
@@ -65,33 +71,52 @@ TEST_F(ArrayOps, AxesOutOfRangeAreNamedAsTheyWereGiven) {
 
 TEST_F(ArrayOps, TransposeWantsAPermutation) {
   EXPECT_EQ(scope.shape(ops::Transpose(scope, Input({2, 3, 4}), {2, 0, 1})), (Shape{4, 2, 3}));
-  EXPECT_THAT(Message([&] { ops::Transpose(scope, Input({2, 3}), {0, 0}); }), HasSubstr("perm [0,0] does not name each axis once"));
-  EXPECT_THAT(Message([&] { ops::Transpose(scope, Input({2, 3}), {0}); }),
+  EXPECT_THAT(Message([&] {
+                ops::Transpose(scope, Input({2, 3}), {0, 0});
+              }),
+              HasSubstr("perm [0,0] does not name each axis once"));
+  EXPECT_THAT(Message([&] {
+                ops::Transpose(scope, Input({2, 3}), {0});
+              }),
               HasSubstr("perm has 1 entries for shape [2,3], needs one per axis"));
 }
 
 TEST_F(ArrayOps, SqueezeRemovesOnlyOnes) {
   EXPECT_EQ(scope.shape(ops::Squeeze(scope, Input({1, 3, 1}))), (Shape{3}));
   EXPECT_EQ(scope.shape(ops::Squeeze(scope, Input({1, 3, 1}), {2})), (Shape{1, 3}));
-  EXPECT_THAT(Message([&] { ops::Squeeze(scope, Input({1, 3}), {1}); }), HasSubstr("axis 1 of [1,3] has size 3, not 1"));
+  EXPECT_THAT(Message([&] {
+                ops::Squeeze(scope, Input({1, 3}), {1});
+              }),
+              HasSubstr("axis 1 of [1,3] has size 3, not 1"));
 }
 
 TEST_F(ArrayOps, ConcatErrorNamesBothShapes) {
-  EXPECT_THAT(Message([&] { ops::Concat(scope, {Input({2, 3}), Input({2, 4})}, 0); }),
+  EXPECT_THAT(Message([&] {
+                ops::Concat(scope, {Input({2, 3}), Input({2, 4})}, 0);
+              }),
               HasSubstr("shapes [2,3] and [2,4] differ in more than axis 0"));
   EXPECT_THAT(Message([&] { ops::Concat(scope, {Input({2, 3}), Input({2})}, 0); }), HasSubstr("[2,3] and [2]"));
 }
 
 TEST_F(ArrayOps, SplitErrorsSayWhatDoesNotAddUp) {
-  EXPECT_THAT(Message([&] { ops::Split(scope, Input({2, 7}), 1, 3); }), HasSubstr("axis 1 of [2,7] does not split into 3 equal pieces"));
-  EXPECT_THAT(Message([&] { ops::SplitV(scope, Input({2, 7}), 1, {3, 3}); }),
+  EXPECT_THAT(Message([&] {
+                ops::Split(scope, Input({2, 7}), 1, 3);
+              }),
+              HasSubstr("axis 1 of [2,7] does not split into 3 equal pieces"));
+  EXPECT_THAT(Message([&] {
+                ops::SplitV(scope, Input({2, 7}), 1, {3, 3});
+              }),
               HasSubstr("axis 1 of [2,7] has size 7, the pieces [3,3] do not add up to it"));
 }
 
 TEST_F(ArrayOps, SliceStaysInside) {
-  EXPECT_THAT(Message([&] { ops::Slice(scope, Input({4}), {std::numeric_limits<int64_t>::max()}, {1}); }), HasSubstr("leave axis 0 of [4]"));
+  EXPECT_THAT(Message([&] { ops::Slice(scope, Input({4}), {std::numeric_limits<int64_t>::max()}, {1}); }),
+              HasSubstr("leave axis 0 of [4]"));
   EXPECT_EQ(scope.shape(ops::Slice(scope, Input({4, 5}), {1, 2}, {-1, 2})), (Shape{3, 2}));
-  EXPECT_THAT(Message([&] { ops::Slice(scope, Input({4, 5}), {1, 2}, {4, 1}); }), HasSubstr("begin 1 and size 4 leave axis 0 of [4,5]"));
+  EXPECT_THAT(Message([&] {
+                ops::Slice(scope, Input({4, 5}), {1, 2}, {4, 1});
+              }),
+              HasSubstr("begin 1 and size 4 leave axis 0 of [4,5]"));
 }
 
 TEST_F(ArrayOps, MirroringPadsNoMoreThanThereIs) {
@@ -104,31 +129,43 @@ TEST_F(ArrayOps, MirroringPadsNoMoreThanThereIs) {
 }
 
 TEST_F(ArrayOps, BroadcastToOnlyStretches) {
-  EXPECT_THAT(Message([&] { ops::BroadcastTo(scope, Input({2, 3}), {3}); }), HasSubstr("[2,3] does not broadcast to [3]"));
+  EXPECT_THAT(Message([&] {
+                ops::BroadcastTo(scope, Input({2, 3}), {3});
+              }),
+              HasSubstr("[2,3] does not broadcast to [3]"));
   EXPECT_THAT(Message([&] { ops::BroadcastTo(scope, Input({2}), {3}); }), HasSubstr("do not broadcast"));
 }
 
 TEST_F(ArrayOps, OneHotWantsIndices) {
   const Output y = ops::OneHot(scope, Input({2, 3}, DType::kInt64), 5, 1, 0, DType::kFloat64);
   EXPECT_EQ(graph.desc(y).ToString(), "float64[2,3,5]");
-  EXPECT_THAT(Message([&] { ops::OneHot(scope, Input({2}), 5); }), HasSubstr("input 0 must be int32 or int64, not float32"));
+  EXPECT_THAT(Message([&] { ops::OneHot(scope, Input({2}), 5); }),
+              HasSubstr("input 0 must be int32 or int64, not float32"));
 }
 
 TEST_F(ArrayOps, TopKWantsThatMany) {
-  EXPECT_THAT(Message([&] { ops::TopK(scope, Input({2, 3}), 4); }), HasSubstr("k is 4, but the last axis of [2,3] has 3 elements"));
+  EXPECT_THAT(Message([&] {
+                ops::TopK(scope, Input({2, 3}), 4);
+              }),
+              HasSubstr("k is 4, but the last axis of [2,3] has 3 elements"));
   const Output top = ops::TopK(scope, Input({2, 3}), 2);
   EXPECT_EQ(graph.desc({top.node, 1}).ToString(), "int32[2,2]");
 }
 
 TEST_F(ArrayOps, InTopKWantsATargetPerRow) {
-  EXPECT_THAT(Message([&] { ops::InTopK(scope, Input({2, 3}), Input({4}, DType::kInt32), 1); }),
+  EXPECT_THAT(Message([&] {
+                ops::InTopK(scope, Input({2, 3}), Input({4}, DType::kInt32), 1);
+              }),
               HasSubstr("predictions [2,3] and targets [4] differ in the batch"));
 }
 
 TEST_F(ArrayOps, RandomOperationsCheckTypeAndRange) {
-  EXPECT_THAT(Message([&] { ops::RandomUniform(scope, DType::kInt32, {2}); }), HasSubstr("draws floating-point numbers, not int32"));
-  EXPECT_THAT(Message([&] { ops::RandomUniformInt(scope, DType::kInt32, {2}, 3, 3); }), HasSubstr("minval 3 must be less than maxval 3"));
-  EXPECT_THAT(Message([&] { ops::RandomUniformInt(scope, DType::kInt32, {2}, 0, int64_t{1} << 40); }), HasSubstr("int32 does not hold"));
+  EXPECT_THAT(Message([&] { ops::RandomUniform(scope, DType::kInt32, {2}); }),
+              HasSubstr("draws floating-point numbers, not int32"));
+  EXPECT_THAT(Message([&] { ops::RandomUniformInt(scope, DType::kInt32, {2}, 3, 3); }),
+              HasSubstr("minval 3 must be less than maxval 3"));
+  EXPECT_THAT(Message([&] { ops::RandomUniformInt(scope, DType::kInt32, {2}, 0, int64_t{1} << 40); }),
+              HasSubstr("int32 does not hold"));
 }
 
 TEST_F(ArrayOps, GradientOfAScalarLossIsOneBroadcast) {

@@ -36,18 +36,26 @@ TEST_F(DenseOps, MatMulGradientsFitForEveryTranspose) {
 }
 
 TEST_F(DenseOps, MatMulErrorNamesBothShapesAndTransposes) {
-  EXPECT_THAT(testing::ErrorMessage([&] { ops::MatMul(scope, Input({4, 7}), Input({5, 8}), false, true); }),
+  EXPECT_THAT(testing::ErrorMessage([&] {
+                ops::MatMul(scope, Input({4, 7}), Input({5, 8}), false, true);
+              }),
               HasSubstr("a [4,7] and b [5,8] transposed do not multiply: 7 columns against 8 rows"));
-  EXPECT_THAT(testing::ErrorMessage([&] { ops::MatMul(scope, Input({4, 7}), Input({7})); }),
+  EXPECT_THAT(testing::ErrorMessage([&] {
+                ops::MatMul(scope, Input({4, 7}), Input({7}));
+              }),
               HasSubstr("b must have 2 dimensions, not shape [7]"));
-  EXPECT_THAT(testing::ErrorMessage([&] { ops::MatMul(scope, Input({4, 7}), Input({7, 1}, DType::kFloat64)); }),
+  EXPECT_THAT(testing::ErrorMessage([&] {
+                ops::MatMul(scope, Input({4, 7}), Input({7, 1}, DType::kFloat64));
+              }),
               HasSubstr("input 1 is float64, but input 0 is float32"));
 }
 
 TEST_F(DenseOps, BiasFitsTheChannelsOfEitherFormat) {
   EXPECT_NO_THROW(ops::BiasAdd(scope, Input({2, 3, 4, 5}), Input({5})));
   EXPECT_NO_THROW(ops::BiasAdd(scope, Input({2, 3, 4, 5}), Input({3}), DataFormat::kNCHW));
-  EXPECT_THAT(testing::ErrorMessage([&] { ops::BiasAdd(scope, Input({2, 3, 4, 5}), Input({5}), DataFormat::kNCHW); }),
+  EXPECT_THAT(testing::ErrorMessage([&] {
+                ops::BiasAdd(scope, Input({2, 3, 4, 5}), Input({5}), DataFormat::kNCHW);
+              }),
               HasSubstr("bias [5] does not fit input [2,3,4,5] (NCHW), which has 3 channels"));
 }
 
@@ -71,10 +79,13 @@ TEST_F(DenseOps, CrossEntropyErrorsSayWhatLabelsAreNeeded) {
   const Output logits = Input({4, 10});
   EXPECT_THAT(testing::ErrorMessage([&] { ops::SparseSoftmaxCrossEntropyWithLogits(scope, logits, Input({4})); }),
               HasSubstr("labels must be int32 or int64, not float32"));
-  EXPECT_THAT(
-      testing::ErrorMessage([&] { ops::SparseSoftmaxCrossEntropyWithLogits(scope, logits, Input({4, 10}, DType::kInt32)); }),
-      HasSubstr("labels [4,10] do not fit logits [4,10]: one label for each row is needed"));
-  EXPECT_THAT(testing::ErrorMessage([&] { ops::SoftmaxCrossEntropyWithLogits(scope, logits, Input({4, 9})); }),
+  EXPECT_THAT(testing::ErrorMessage([&] {
+                ops::SparseSoftmaxCrossEntropyWithLogits(scope, logits, Input({4, 10}, DType::kInt32));
+              }),
+              HasSubstr("labels [4,10] do not fit logits [4,10]: one label for each row is needed"));
+  EXPECT_THAT(testing::ErrorMessage([&] {
+                ops::SoftmaxCrossEntropyWithLogits(scope, logits, Input({4, 9}));
+              }),
               HasSubstr("labels is [4,9], but must be [4,10] as the logits are"));
 }
 

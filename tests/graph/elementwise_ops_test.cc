@@ -37,16 +37,20 @@ TEST_F(ElementwiseOps, TwoInputsBroadcastAsInNumPy) {
 TEST_F(ElementwiseOps, MismatchNamesOperationScopeAndBothShapes) {
   const Scope tower = scope.WithName("tower_0").Named("sum");
   const Output a = Input({2, 3}), b = Input({4, 3});
-  EXPECT_THAT(testing::ErrorMessage([&] { ops::Add(tower, a, b); }),
-              AllOf(HasSubstr("Add tower_0/sum"), HasSubstr("[2,3]"), HasSubstr("[4,3]"), HasSubstr("do not broadcast")));
+  EXPECT_THAT(
+      testing::ErrorMessage([&] { ops::Add(tower, a, b); }),
+      AllOf(HasSubstr("Add tower_0/sum"), HasSubstr("[2,3]"), HasSubstr("[4,3]"), HasSubstr("do not broadcast")));
 }
 
 TEST_F(ElementwiseOps, DTypesMustFit) {
   const Output f = Input({2}), i = Input({2}, DType::kInt32), b = Input({2}, DType::kBool);
-  EXPECT_THAT(testing::ErrorMessage([&] { ops::Add(scope, f, i); }), HasSubstr("input 1 is int32, but input 0 is float32"));
+  EXPECT_THAT(testing::ErrorMessage([&] { ops::Add(scope, f, i); }),
+              HasSubstr("input 1 is int32, but input 0 is float32"));
   EXPECT_THAT(testing::ErrorMessage([&] { ops::Add(scope, b, b); }), HasSubstr("input 0 must be a number, not bool"));
-  EXPECT_THAT(testing::ErrorMessage([&] { ops::Sqrt(scope, i); }), HasSubstr("input 0 must be floating point, not int32"));
-  EXPECT_THAT(testing::ErrorMessage([&] { ops::LogicalAnd(scope, f, f); }), HasSubstr("input 0 must be bool, not float32"));
+  EXPECT_THAT(testing::ErrorMessage([&] { ops::Sqrt(scope, i); }),
+              HasSubstr("input 0 must be floating point, not int32"));
+  EXPECT_THAT(testing::ErrorMessage([&] { ops::LogicalAnd(scope, f, f); }),
+              HasSubstr("input 0 must be bool, not float32"));
   EXPECT_NO_THROW(ops::Equal(scope, b, b));
   EXPECT_THROW(ops::Less(scope, b, b), Error);
 }
@@ -67,7 +71,9 @@ TEST_F(ElementwiseOps, SelectTakesAScalarOrAnEqualCondition) {
 }
 
 TEST_F(ElementwiseOps, AddNWantsEqualShapes) {
-  EXPECT_THAT(testing::ErrorMessage([&] { ops::AddN(scope, {Input({2, 3}), Input({3})}); }),
+  EXPECT_THAT(testing::ErrorMessage([&] {
+                ops::AddN(scope, {Input({2, 3}), Input({3})});
+              }),
               HasSubstr("input 1 is [3], but input 0 is [2,3]"));
   EXPECT_THROW(ops::AddN(scope, {}), Error);
 }
@@ -102,7 +108,8 @@ TEST_F(ElementwiseOps, ActivationGradientsReadTheOutputWhereItServes) {
 
 TEST_F(ElementwiseOps, NoGradientFlowsThroughComparisonsOrIntegers) {
   const Output x = Input({4});
-  const Output mask = ops::Cast(scope, ops::Greater(scope, x, ops::ScalarLike(scope, 0, DType::kFloat32)), DType::kFloat32);
+  const Output mask =
+      ops::Cast(scope, ops::Greater(scope, x, ops::ScalarLike(scope, 0, DType::kFloat32)), DType::kFloat32);
   EXPECT_FALSE(Gradients(scope, mask, {x})[0].is_valid());
   const Output whole = ops::Cast(scope, ops::Cast(scope, x, DType::kInt32), DType::kFloat32);
   EXPECT_FALSE(Gradients(scope, whole, {x})[0].is_valid());
@@ -117,7 +124,8 @@ TEST_F(ElementwiseOps, GradientOfACastHasTheTypeItCameFrom) {
 
 TEST_F(ElementwiseOps, DropoutWantsAProbability) {
   for (double keep : {0.0, -0.5, 1.5})
-    EXPECT_THAT(testing::ErrorMessage([&] { ops::Dropout(scope, Input({4}), keep); }), HasSubstr("keep_prob must be in (0, 1]"));
+    EXPECT_THAT(testing::ErrorMessage([&] { ops::Dropout(scope, Input({4}), keep); }),
+                HasSubstr("keep_prob must be in (0, 1]"));
 }
 
 TEST_F(ElementwiseOps, DropoutsBackwardPassIsOneMultiplication) {

@@ -11,9 +11,9 @@ using ops::Placeholder;
 void AddElementwise(const Scope& scope, Output x) {
   for (auto op : {ops::Add, ops::Sub, ops::Mul, ops::Div, ops::Pow, ops::Maximum, ops::Minimum, ops::SquaredDifference})
     op(scope, x, x);
-  for (auto op : {ops::Neg, ops::Square, ops::Sqrt, ops::Rsqrt, ops::Reciprocal, ops::Abs, ops::Sign, ops::Exp, ops::Log,
-                  ops::Cos, ops::Sin, ops::Floor, ops::Ceil, ops::Relu, ops::Relu6, ops::Sigmoid, ops::Tanh, ops::Softplus,
-                  ops::Identity, ops::StopGradient})
+  for (auto op : {ops::Neg,   ops::Square,  ops::Sqrt, ops::Rsqrt,    ops::Reciprocal, ops::Abs,         ops::Sign,
+                  ops::Exp,   ops::Log,     ops::Cos,  ops::Sin,      ops::Floor,      ops::Ceil,        ops::Relu,
+                  ops::Relu6, ops::Sigmoid, ops::Tanh, ops::Softplus, ops::Identity,   ops::StopGradient})
     op(scope, x);
   const Output equal = ops::Equal(scope, x, x);
   for (auto op : {ops::NotEqual, ops::Less, ops::LessEqual, ops::Greater, ops::GreaterEqual}) op(scope, x, x);
@@ -22,7 +22,8 @@ void AddElementwise(const Scope& scope, Output x) {
   ops::IsFinite(scope, x);
   ops::AddN(scope, {x, x, x});
   ops::Cast(scope, x, DType::kInt64);
-  for (const OpKind kind : {OpKind::kReluGrad, OpKind::kRelu6Grad, OpKind::kSigmoidGrad, OpKind::kTanhGrad, OpKind::kSoftplusGrad})
+  for (const OpKind kind :
+       {OpKind::kReluGrad, OpKind::kRelu6Grad, OpKind::kSigmoidGrad, OpKind::kTanhGrad, OpKind::kSoftplusGrad})
     scope.AddOp(kind, {x, x});
 }
 
@@ -69,10 +70,13 @@ void AddImages(const Scope& scope, DataFormat format) {
   const Output deep = Placeholder(scope, DType::kFloat32, Shape{3, 3, 3, 2});
   const Output channels = Placeholder(scope, DType::kFloat32, Shape{4});
   Output y = ops::Conv2D(scope, x, filter, {.strides = {2, 1}, .padding = Padding::kSame, .data_format = format});
-  ops::Conv2D(scope, x, filter, {.padding = Padding::kExplicit, .explicit_paddings = {1, 0, 2, 1}, .data_format = format});
+  ops::Conv2D(scope, x, filter,
+              {.padding = Padding::kExplicit, .explicit_paddings = {1, 0, 2, 1}, .data_format = format});
   const Output d = ops::DepthwiseConv2dNative(scope, x, deep, {.padding = Padding::kValid, .data_format = format});
   y = ops::BiasAdd(scope, y, channels, format);
-  y = ops::FusedBatchNorm(scope, y, channels, channels, channels, channels, {.is_training = false, .data_format = format}).y;
+  y = ops::FusedBatchNorm(scope, y, channels, channels, channels, channels,
+                          {.is_training = false, .data_format = format})
+          .y;
   const Output empty = Placeholder(scope, DType::kFloat32, Shape{0});
   y = ops::FusedBatchNorm(scope, y, channels, channels, empty, empty, {.data_format = format}).y;
   y = ops::MaxPool(scope, y, {.ksize = {2, 2}, .strides = {1, 1}, .padding = Padding::kValid, .data_format = format});
@@ -113,7 +117,8 @@ void AddUpdates(const Scope& scope) {
 
 void AddCompilerOps(const Scope& scope) {
   const Output x = Placeholder(scope, DType::kFloat32, Shape{2, 8, 8, 3});
-  const Output filter = Placeholder(scope, DType::kFloat32, Shape{3, 3, 3, 4}), bias = Placeholder(scope, DType::kFloat32, Shape{4});
+  const Output filter = Placeholder(scope, DType::kFloat32, Shape{3, 3, 3, 4}),
+               bias = Placeholder(scope, DType::kFloat32, Shape{4});
   const ConvAttrs conv{.activation = Activation::kRelu};
   const Output y = scope.AddOp(OpKind::k_FusedConv2D, {x, filter, bias}, conv);
   ConvAttrs gradient = conv;
@@ -123,7 +128,8 @@ void AddCompilerOps(const Scope& scope) {
   scope.AddOp(OpKind::k_FusedMatMul, {m, m, bias}, MatMulAttrs{.activation = Activation::kRelu});
   const Variable weights = ops::MakeVariable(scope, "weights", ops::Fill(scope, DType::kFloat32, Shape{4, 4}, 1));
   const Output rate = ops::Scalar(scope, 0.5f);
-  scope.AddNode(OpKind::k_MatMulApplyGradientDescent, {weights, rate, m, m, rate}, ApplyAttrs{.has_weight_decay = true});
+  scope.AddNode(OpKind::k_MatMulApplyGradientDescent, {weights, rate, m, m, rate},
+                ApplyAttrs{.has_weight_decay = true});
   const BatchNormAttrs norm{.activation = Activation::kRelu, .has_side_input = true};
   const NodeId bn = scope.AddNode(OpKind::k_FusedBatchNormEx, {y, bias, bias, bias, bias, y}, norm);
   scope.AddNode(OpKind::k_FusedBatchNormGradEx, {y, y, bias, {bn, 3}, {bn, 4}, bias, {bn, 0}}, norm);

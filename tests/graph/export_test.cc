@@ -65,11 +65,13 @@ TEST(GraphText, HasASummaryAndALinePerNode) {
   const Graph graph = Net().Build();
   const auto lines = Lines(GraphToText(graph));
   ASSERT_EQ(lines.size(), static_cast<size_t>(graph.num_nodes()) + 1);
-  EXPECT_THAT(lines[0], StartsWith("# 10 nodes, 1 variables with 16 values (16 trainable), seed 87654321, fingerprint "));
+  EXPECT_THAT(lines[0],
+              StartsWith("# 10 nodes, 1 variables with 16 values (16 trainable), seed 87654321, fingerprint "));
   EXPECT_EQ(lines[1], "x = Placeholder() {dtype=float32 shape=[4,4]} : float32[4,4] @/device:CPU:0");
   EXPECT_EQ(lines[6], "layer/MatMul = MatMul(x, w) : float32[4,4] @/device:CPU:0");
   EXPECT_EQ(lines[8], "layer/TopK = TopK(layer/Add) {k=2} : float32[4,2], int32[4,2] @/device:CPU:0");
-  EXPECT_THAT(lines[9], StartsWith("layer/Identity = Identity(layer/TopK:1, ^w/Assign) : int32[4,2] with layer/MatMul"));
+  EXPECT_THAT(lines[9],
+              StartsWith("layer/Identity = Identity(layer/TopK:1, ^w/Assign) : int32[4,2] with layer/MatMul"));
 }
 
 TEST(GraphText, ShowsSmallConstantsAndNamesLargeOnesByAHash) {
@@ -91,7 +93,8 @@ struct Dot {
 
 Dot ParseDot(const std::string& text) {
   const std::string quoted = R"("(?:[^"\\]|\\.)*")";
-  const std::regex node(R"(\s*(n\d+) \[label=)" + quoted + R"( fillcolor=\w+( shape=ellipse)? tooltip=)" + quoted + R"(\];)");
+  const std::regex node(R"(\s*(n\d+) \[label=)" + quoted + R"( fillcolor=\w+( shape=ellipse)? tooltip=)" + quoted +
+                        R"(\];)");
   const std::regex edge(R"(\s*(n\d+ -> n\d+) \[(label=)" + quoted + R"(|style=dashed)\];)");
   const std::regex open(R"(\s*(digraph muster|subgraph cluster_\d+) \{)"), close(R"(\s*\})");
   const std::regex other(R"(\s*(label=)" + quoted + R"(|(node|edge) \[.*\]);)");
@@ -140,7 +143,8 @@ TEST(GraphDot, EdgesCarryShapesAndDevicesHaveColours) {
   const std::string dot = GraphToDot(net.Build());
   EXPECT_THAT(dot, HasSubstr("[label=\"float32[4,4]\"]"));
   EXPECT_THAT(dot, HasSubstr("n7 [label=\"TopK\\nTopK\" fillcolor=lightblue"));
-  EXPECT_THAT(dot, HasSubstr("n3 [label=\"Assign\\nAssign\" fillcolor=white"));  // beside its variable, wherever that is
+  EXPECT_THAT(dot,
+              HasSubstr("n3 [label=\"Assign\\nAssign\" fillcolor=white"));  // beside its variable, wherever that is
 }
 
 TEST(GraphFingerprint, IsEqualForEqualConstructions) {

@@ -23,7 +23,9 @@ void AddPads(std::vector<GradientCase>& cases) {
                      return Outputs{ops::Pad(s, x[0], Paddings{{0, 0}, {0, 0}})};
                    }});
   for (PadMode mode : {PadMode::kReflect, PadMode::kSymmetric})
-    cases.push_back({OpKind::kMirrorPadGrad, mode == PadMode::kReflect ? "reflect" : "symmetric", {{4, 6}},
+    cases.push_back({OpKind::kMirrorPadGrad,
+                     mode == PadMode::kReflect ? "reflect" : "symmetric",
+                     {{4, 6}},
                      [mode](const Scope& s, const Outputs& x) {
                        return Outputs{s.AddOp(OpKind::kMirrorPadGrad, {x[0]}, PadAttrs{{{1, 1}, {2, 1}}, mode})};
                      }});
@@ -34,32 +36,46 @@ void AddReductions(std::vector<GradientCase>& cases, OpKind kind, ReduceOp op) {
     const char* name;
     std::vector<int> axes;
   };
-  for (const Axes& a : {Axes{"all", {}}, Axes{"first", {0}}, Axes{"middle", {1}}, Axes{"last", {-1}}, Axes{"outer", {0, 2}}})
+  for (const Axes& a :
+       {Axes{"all", {}}, Axes{"first", {0}}, Axes{"middle", {1}}, Axes{"last", {-1}}, Axes{"outer", {0, 2}}})
     for (bool keep_dims : {false, true})
-      cases.push_back({kind, std::string(a.name) + (keep_dims ? "_kept" : ""), {{2, 3, 4}},
-                       [=, axes = a.axes](const Scope& s, const Outputs& x) { return Outputs{op(s, x[0], axes, keep_dims)}; }});
-  cases.push_back({kind, "ones", {{2, 1, 3}}, [=](const Scope& s, const Outputs& x) { return Outputs{op(s, x[0], {1}, false)}; }});
-  cases.push_back({kind, "scalar", {{}}, [=](const Scope& s, const Outputs& x) { return Outputs{op(s, x[0], {}, false)}; }});
+      cases.push_back(
+          {kind,
+           std::string(a.name) + (keep_dims ? "_kept" : ""),
+           {{2, 3, 4}},
+           [=, axes = a.axes](const Scope& s, const Outputs& x) { return Outputs{op(s, x[0], axes, keep_dims)}; }});
+  cases.push_back(
+      {kind, "ones", {{2, 1, 3}}, [=](const Scope& s, const Outputs& x) { return Outputs{op(s, x[0], {1}, false)}; }});
+  cases.push_back(
+      {kind, "scalar", {{}}, [=](const Scope& s, const Outputs& x) { return Outputs{op(s, x[0], {}, false)}; }});
 }
 
 void AddJoins(std::vector<GradientCase>& cases) {
   // Both terms of one sum: each input is in both outputs.
   cases.push_back({OpKind::kCollectiveReduce, "two", {{2, 3}, {2, 3}}, [](const Scope& s, const Outputs& x) {
-                     return Outputs{ops::CollectiveReduce(s, x[0], "mean", 2, 0, 0.5), ops::CollectiveReduce(s, x[1], "mean", 2, 1, 0.5)};
+                     return Outputs{ops::CollectiveReduce(s, x[0], "mean", 2, 0, 0.5),
+                                    ops::CollectiveReduce(s, x[1], "mean", 2, 1, 0.5)};
                    }});
   cases.push_back({OpKind::kConcat, "middle", {{2, 1, 3}, {2, 2, 3}, {2, 3, 3}}, [](const Scope& s, const Outputs& x) {
                      return Outputs{ops::Concat(s, x, 1)};
                    }});
-  cases.push_back({OpKind::kConcat, "one", {{2, 3}}, [](const Scope& s, const Outputs& x) { return Outputs{ops::Concat(s, x, -1)}; }});
-  cases.push_back({OpKind::kSplit, "even", {{2, 6}}, [](const Scope& s, const Outputs& x) { return ops::Split(s, x[0], 1, 3); }});
+  cases.push_back({OpKind::kConcat, "one", {{2, 3}}, [](const Scope& s, const Outputs& x) {
+                     return Outputs{ops::Concat(s, x, -1)};
+                   }});
+  cases.push_back(
+      {OpKind::kSplit, "even", {{2, 6}}, [](const Scope& s, const Outputs& x) { return ops::Split(s, x[0], 1, 3); }});
   cases.push_back({OpKind::kSplit, "sizes", {{5, 2}}, [](const Scope& s, const Outputs& x) {
                      return ops::SplitV(s, x[0], 0, {1, 4});
                    }});
   cases.push_back({OpKind::kSplit, "unused_piece", {{2, 6}}, [](const Scope& s, const Outputs& x) {
                      return Outputs{ops::Split(s, x[0], 1, 3)[1]};
                    }});
-  cases.push_back({OpKind::kPack, "first", {{2, 3}, {2, 3}}, [](const Scope& s, const Outputs& x) { return Outputs{ops::Pack(s, x)}; }});
-  cases.push_back({OpKind::kPack, "last", {{2, 3}, {2, 3}}, [](const Scope& s, const Outputs& x) { return Outputs{ops::Pack(s, x, -1)}; }});
+  cases.push_back({OpKind::kPack, "first", {{2, 3}, {2, 3}}, [](const Scope& s, const Outputs& x) {
+                     return Outputs{ops::Pack(s, x)};
+                   }});
+  cases.push_back({OpKind::kPack, "last", {{2, 3}, {2, 3}}, [](const Scope& s, const Outputs& x) {
+                     return Outputs{ops::Pack(s, x, -1)};
+                   }});
 }
 
 void AddMoves(std::vector<GradientCase>& cases) {

@@ -19,16 +19,25 @@ void AddBinary(std::vector<GradientCase>& cases, OpKind kind, BinaryOp op, doubl
 }
 
 void AddUnary(std::vector<GradientCase>& cases, OpKind kind, UnaryOp op, double low = -1, double high = 1) {
-  cases.push_back({kind, "plain", {{3, 5}}, [op](const Scope& s, const Outputs& x) { return Outputs{op(s, x[0])}; }, low, high});
+  cases.push_back(
+      {kind, "plain", {{3, 5}}, [op](const Scope& s, const Outputs& x) { return Outputs{op(s, x[0])}; }, low, high});
 }
 
 // The *Grad operations themselves, for second derivatives.
 void AddSecond(std::vector<GradientCase>& cases, OpKind kind, double low = -1, double high = 1) {
-  cases.push_back({kind, "second", {{3, 4}, {3, 4}},
-                   [kind](const Scope& s, const Outputs& x) { return Outputs{s.AddOp(kind, {x[0], x[1]})}; }, low, high});
+  cases.push_back({kind,
+                   "second",
+                   {{3, 4}, {3, 4}},
+                   [kind](const Scope& s, const Outputs& x) {
+                     return Outputs{s.AddOp(kind, {x[0], x[1]})};
+                   },
+                   low,
+                   high});
 }
 
-Output HalfChosen(const Scope& s) { return ops::Const(s, Tensor::Of<bool>({2, 3}, {true, false, true, true, false, false})); }
+Output HalfChosen(const Scope& s) {
+  return ops::Const(s, Tensor::Of<bool>({2, 3}, {true, false, true, true, false, false}));
+}
 
 }  // namespace
 
@@ -75,7 +84,8 @@ std::vector<GradientCase> ElementwiseGradientCases() {
   cases.push_back({OpKind::kAddN, "three", {{2, 3}, {2, 3}, {2, 3}}, [](const Scope& s, const Outputs& x) {
                      return Outputs{ops::AddN(s, x)};
                    }});
-  cases.push_back({OpKind::kAddN, "one", {{3}}, [](const Scope& s, const Outputs& x) { return Outputs{ops::AddN(s, x)}; }});
+  cases.push_back(
+      {OpKind::kAddN, "one", {{3}}, [](const Scope& s, const Outputs& x) { return Outputs{ops::AddN(s, x)}; }});
   return cases;
 }
 

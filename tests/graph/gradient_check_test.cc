@@ -18,8 +18,8 @@
 namespace muster::testing {
 namespace {
 
-// Distinct values, evenly spread in random order: no two closer than the step of the differences, so that maxima stay where
-// they are.
+// Distinct values, evenly spread in random order: no two closer than the step of the differences, so that maxima stay
+// where they are.
 std::vector<Tensor> SpreadValues(const GradientCase& c) {
   int64_t count = 0;
   for (const Shape& shape : c.shapes) count += shape.num_elements();

@@ -49,7 +49,8 @@ std::vector<std::string> StringsOf(const graphdef::NodeDef& node) {
 
 TEST(GraphDefSaver, SavesEachNameOnceAndRestoresAllItsVariables) {
   const Copies copies;
-  const GraphDefSaver saver = MakeGraphDefSaver(copies.graph, {{copies.first, "v0/w"}, {copies.second, "v0/w"}, {copies.step, "global_step"}});
+  const GraphDefSaver saver =
+      MakeGraphDefSaver(copies.graph, {{copies.first, "v0/w"}, {copies.second, "v0/w"}, {copies.step, "global_step"}});
   EXPECT_EQ(saver.filename, "save_1/Const:0");
   EXPECT_EQ(saver.save, "save_1/control_dependency:0");
   EXPECT_EQ(saver.restore, "save_1/restore_all");
@@ -57,11 +58,13 @@ TEST(GraphDefSaver, SavesEachNameOnceAndRestoresAllItsVariables) {
   EXPECT_THAT(StringsOf(NodeNamed(def, "save_1/SaveV2/tensor_names")), ElementsAre("v0/w", "global_step"));
   EXPECT_THAT(StringsOf(NodeNamed(def, "save_1/RestoreV2/tensor_names")), ElementsAre("v0/w", "global_step"));
   EXPECT_THAT(StringsOf(NodeNamed(def, "save_1/RestoreV2/shape_and_slices")), ElementsAre("", ""));
-  EXPECT_THAT(Inputs(NodeNamed(def, "save_1/SaveV2")),
-              ElementsAre("save_1/Const", "save_1/SaveV2/tensor_names", "save_1/SaveV2/shape_and_slices", "v0/w", "step"));
-  EXPECT_THAT(NodeNamed(def, "save_1/RestoreV2").attr().at("dtypes").list().type(), ElementsAre(graphdef::DT_FLOAT, graphdef::DT_INT64));
+  EXPECT_THAT(Inputs(NodeNamed(def, "save_1/SaveV2")), ElementsAre("save_1/Const", "save_1/SaveV2/tensor_names",
+                                                                   "save_1/SaveV2/shape_and_slices", "v0/w", "step"));
+  EXPECT_THAT(NodeNamed(def, "save_1/RestoreV2").attr().at("dtypes").list().type(),
+              ElementsAre(graphdef::DT_FLOAT, graphdef::DT_INT64));
   EXPECT_THAT(Inputs(NodeNamed(def, "save_1/control_dependency")), ElementsAre("save_1/Const", "^save_1/SaveV2"));
-  EXPECT_THAT(Inputs(NodeNamed(def, "save_1/restore_all")), ElementsAre("^save_1/Assign", "^save_1/Assign_1", "^save_1/Assign_2"));
+  EXPECT_THAT(Inputs(NodeNamed(def, "save_1/restore_all")),
+              ElementsAre("^save_1/Assign", "^save_1/Assign_1", "^save_1/Assign_2"));
   EXPECT_THAT(Inputs(NodeNamed(def, "save_1/Assign")), ElementsAre("v0/w", "save_1/RestoreV2"));
   EXPECT_THAT(Inputs(NodeNamed(def, "save_1/Assign_1")), ElementsAre("v1/w", "save_1/RestoreV2"));
   EXPECT_THAT(Inputs(NodeNamed(def, "save_1/Assign_2")), ElementsAre("step", "save_1/RestoreV2:1"));

@@ -75,7 +75,8 @@ TEST(GraphDef, TheBytesOfAGraphWithOneNoOpAreThoseOfTheFormat) {
   Graph graph;
   ops::NoOp(Scope(&graph).Named("a"));
   // node (1): name (1) "a", op (2) "NoOp"; versions (4): producer (1) 134
-  EXPECT_EQ(GraphToGraphDef(graph), std::string("\x0A\x09\x0A\x01" "a\x12\x04NoOp\x22\x03\x08\x86\x01"));
+  EXPECT_EQ(GraphToGraphDef(graph), std::string("\x0A\x09\x0A\x01"
+                                                "a\x12\x04NoOp\x22\x03\x08\x86\x01"));
 }
 
 TEST(GraphDef, TextAndBinaryAreTheSameGraph) {
@@ -127,10 +128,10 @@ const char* TypeOf(const graphdef::AttrValue& value) {
 // Arguments and attributes against TensorFlow's own table.
 void CheckSignature(const graphdef::NodeDef& node, const nlohmann::json& signature) {
   int64_t expected = 0;
-  for (const std::string argument : signature["inputs"])
-    expected += argument == "1" ? 1 : node.attr().at(argument).i();
+  for (const std::string argument : signature["inputs"]) expected += argument == "1" ? 1 : node.attr().at(argument).i();
   const auto inputs = Inputs(node);
-  EXPECT_EQ(std::count_if(inputs.begin(), inputs.end(), [](const std::string& i) { return i.front() != '^'; }), expected)
+  EXPECT_EQ(std::count_if(inputs.begin(), inputs.end(), [](const std::string& i) { return i.front() != '^'; }),
+            expected)
       << node.name();
   for (const auto& [name, value] : node.attr()) {
     if (name.front() == '_') continue;

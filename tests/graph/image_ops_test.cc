@@ -32,21 +32,26 @@ TEST_F(ImageOps, ConvolutionKeepsTheDataFormat) {
 
 TEST_F(ImageOps, ConvolutionErrorNamesBothShapesFormatAndNode) {
   const Scope tower = scope.WithName("tower_0");
-  const std::string message =
-      testing::ErrorMessage([&] { ops::Conv2D(tower, Input({2, 9, 12, 3}), Input({3, 3, 4, 8}), {}); });
+  const std::string message = testing::ErrorMessage([&] {
+    ops::Conv2D(tower, Input({2, 9, 12, 3}), Input({3, 3, 4, 8}), {});
+  });
   EXPECT_THAT(message, AllOf(HasSubstr("tower_0/Conv2D"), HasSubstr("[2,9,12,3] (NHWC)"), HasSubstr("[3,3,4,8] (HWIO)"),
                              HasSubstr("the input has 3 channels, the filter expects 4"), Not(HasSubstr("\n"))));
 }
 
 TEST_F(ImageOps, NCHWReadsChannelsFromAxis1) {
   ConvAttrs attrs{.data_format = DataFormat::kNCHW};
-  EXPECT_THAT(testing::ErrorMessage([&] { ops::Conv2D(scope, Input({2, 10, 12, 3}), Input({1, 1, 3, 8}), attrs); }),
+  EXPECT_THAT(testing::ErrorMessage([&] {
+                ops::Conv2D(scope, Input({2, 10, 12, 3}), Input({1, 1, 3, 8}), attrs);
+              }),
               HasSubstr("the input has 10 channels"));
 }
 
 TEST_F(ImageOps, FilterWithFewerInputChannelsMakesGroups) {
   EXPECT_EQ(scope.shape(ops::Conv2D(scope, Input({1, 5, 5, 8}), Input({3, 3, 2, 12}), {})), (Shape{1, 5, 5, 12}));
-  EXPECT_THAT(testing::ErrorMessage([&] { ops::Conv2D(scope, Input({1, 5, 5, 8}), Input({3, 3, 2, 10}), {}); }),
+  EXPECT_THAT(testing::ErrorMessage([&] {
+                ops::Conv2D(scope, Input({1, 5, 5, 8}), Input({3, 3, 2, 10}), {});
+              }),
               HasSubstr("10 output channels do not split into 4 groups"));
 }
 
@@ -76,7 +81,9 @@ TEST_F(ImageOps, DepthwiseOutputHasMultiplierTimesTheChannels) {
   const auto grads = Gradients(scope, y, {x, filter});
   EXPECT_EQ(NodeOf(grads[0]).kind, OpKind::kDepthwiseConv2dNativeBackpropInput);
   EXPECT_EQ(scope.shape(grads[1]), (Shape{3, 3, 4, 2}));
-  EXPECT_THAT(testing::ErrorMessage([&] { ops::DepthwiseConv2dNative(scope, x, Input({3, 3, 3, 2}), {}); }),
+  EXPECT_THAT(testing::ErrorMessage([&] {
+                ops::DepthwiseConv2dNative(scope, x, Input({3, 3, 3, 2}), {});
+              }),
               HasSubstr("the input has 4 channels, the filter expects 3"));
 }
 
@@ -93,9 +100,13 @@ TEST_F(ImageOps, PoolingGradientsReadWhatTheyNeed) {
 }
 
 TEST_F(ImageOps, PoolingErrorNamesTheWindow) {
-  EXPECT_THAT(testing::ErrorMessage([&] { ops::AvgPool(scope, Input({1, 4, 8, 3}), {.ksize = {5, 5}}); }),
+  EXPECT_THAT(testing::ErrorMessage([&] {
+                ops::AvgPool(scope, Input({1, 4, 8, 3}), {.ksize = {5, 5}});
+              }),
               HasSubstr("the window's height of 5 does not fit into 4 (padding VALID)"));
-  EXPECT_THAT(testing::ErrorMessage([&] { ops::MaxPool(scope, Input({4, 8}), {}); }),
+  EXPECT_THAT(testing::ErrorMessage([&] {
+                ops::MaxPool(scope, Input({4, 8}), {});
+              }),
               HasSubstr("must have 4 dimensions (NHWC), not shape [4,8]"));
 }
 
@@ -120,7 +131,9 @@ TEST_F(ImageOps, BatchNormAcceptsEmptyStatisticsOnlyInTraining) {
 TEST_F(ImageOps, BatchNormRefusesAGradientOfWhatItKeeps) {
   const Output x = Input({4, 5, 6, 3}), c = Input({3});
   const auto bn = ops::FusedBatchNorm(scope, x, c, c, c, c, {});
-  EXPECT_THAT(testing::ErrorMessage([&] { Gradients(scope, {bn.y.node, 3}, {x}); }),
+  EXPECT_THAT(testing::ErrorMessage([&] {
+                Gradients(scope, {bn.y.node, 3}, {x});
+              }),
               HasSubstr("no gradient flows through what it keeps for its own"));
 }
 

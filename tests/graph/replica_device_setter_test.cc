@@ -48,7 +48,8 @@ TEST_F(ReplicaDevices, VariablesTakeTurnsInTheOrderOfTheirCreationWhateverTheirS
 }
 
 TEST_F(ReplicaDevices, EverythingElseGoesToTheWorkerAndTakesNoTurn) {
-  const Scope scope = root_.WithDeviceFunction(ReplicaDeviceSetter({.ps_tasks = 2, .worker_device = "/job:worker/task:7"}));
+  const Scope scope =
+      root_.WithDeviceFunction(ReplicaDeviceSetter({.ps_tasks = 2, .worker_device = "/job:worker/task:7"}));
   EXPECT_EQ(Place(scope), "/job:ps/task:0");
   EXPECT_EQ(Of(ops::Neg(scope, last_).node), "/job:worker/task:7");
   EXPECT_EQ(Of(ops::Neg(scope.WithDevice("/gpu:1"), last_).node), "/job:worker/task:7/device:GPU:1");
@@ -73,7 +74,8 @@ TEST_F(ReplicaDevices, AnExplicitParameterServerTaskWinsAndStillTakesATurn) {
 
 TEST_F(ReplicaDevices, TheLeastLoadedTaskIsTakenAndTheOrderMatters) {
   const auto greedy = [&](const char* name, const std::vector<int64_t>& sizes) {
-    const Scope scope = root_.WithVariableScope(name).WithDeviceFunction(ReplicaDeviceSetter({.ps_tasks = 2, .strategy = GreedyLoadBalancing(2)}));
+    const Scope scope = root_.WithVariableScope(name).WithDeviceFunction(
+        ReplicaDeviceSetter({.ps_tasks = 2, .strategy = GreedyLoadBalancing(2)}));
     return PlaceAll(scope, sizes);
   };
   EXPECT_EQ(greedy("large_first", {100, 30, 40, 20, 10}), (Tasks{"0", "1", "1", "1", "1"}));
@@ -81,7 +83,8 @@ TEST_F(ReplicaDevices, TheLeastLoadedTaskIsTakenAndTheOrderMatters) {
 }
 
 TEST_F(ReplicaDevices, TheLoadIsBytesUnlessAFunctionSaysOtherwise) {
-  const Scope scope = root_.WithDeviceFunction(ReplicaDeviceSetter({.ps_tasks = 2, .strategy = GreedyLoadBalancing(2)}));
+  const Scope scope =
+      root_.WithDeviceFunction(ReplicaDeviceSetter({.ps_tasks = 2, .strategy = GreedyLoadBalancing(2)}));
   const auto place = [&](const char* name, DType dtype, int64_t size) {
     return Of(scope.AddVariableNode(name, dtype, Shape{size}));
   };
@@ -91,7 +94,8 @@ TEST_F(ReplicaDevices, TheLoadIsBytesUnlessAFunctionSaysOtherwise) {
   EXPECT_EQ(place("last", DType::kFloat32, 1), "/job:ps/task:1");
 
   const PsStrategy equal = GreedyLoadBalancing(3, [](const Node&) { return 1.0; });
-  EXPECT_EQ(PlaceAll(root_.WithDeviceFunction(ReplicaDeviceSetter({.ps_tasks = 3, .strategy = equal})), {9, 1, 1, 1}), (Tasks{"0", "1", "2", "0"}));
+  EXPECT_EQ(PlaceAll(root_.WithDeviceFunction(ReplicaDeviceSetter({.ps_tasks = 3, .strategy = equal})), {9, 1, 1, 1}),
+            (Tasks{"0", "1", "2", "0"}));
 }
 
 TEST_F(ReplicaDevices, SlicesOfAVariableSpread) {
@@ -120,7 +124,8 @@ TEST_F(ReplicaDevices, WithoutParameterServersNotEvenTheWorkersDeviceIsAskedFor)
 }
 
 TEST_F(ReplicaDevices, AClusterSaysHowManyTasksTheJobHas) {
-  const Scope scope = root_.WithDeviceFunction(ReplicaDeviceSetter({.cluster = {{"keeper", 2}, {"worker", 4}}, .ps_device = "/job:keeper/cpu:0"}));
+  const Scope scope = root_.WithDeviceFunction(
+      ReplicaDeviceSetter({.cluster = {{"keeper", 2}, {"worker", 4}}, .ps_device = "/job:keeper/cpu:0"}));
   EXPECT_EQ(Place(scope), "/job:keeper/task:0/device:CPU:0");
   EXPECT_EQ(Place(scope), "/job:keeper/task:1/device:CPU:0");
   EXPECT_EQ(Place(scope), "/job:keeper/task:0/device:CPU:0");
@@ -137,10 +142,14 @@ TEST_F(ReplicaDevices, TwoWorkersThatBuildAlikeAgree) {
   const auto build = [](int worker) {
     Graph graph;
     const Scope scope = Scope(&graph).WithDeviceFunction(
-        ReplicaDeviceSetter({.ps_tasks = 3, .worker_device = worker == 0 ? "/job:worker/task:0" : "/job:worker/task:1", .strategy = GreedyLoadBalancing(3)}));
+        ReplicaDeviceSetter({.ps_tasks = 3,
+                             .worker_device = worker == 0 ? "/job:worker/task:0" : "/job:worker/task:1",
+                             .strategy = GreedyLoadBalancing(3)}));
     std::vector<std::string> places;
     for (int64_t size : {5, 9, 2, 2, 7})
-      places.push_back(graph.node(scope.AddVariableNode("v" + std::to_string(places.size()), DType::kFloat32, Shape{size})).device.ToString());
+      places.push_back(
+          graph.node(scope.AddVariableNode("v" + std::to_string(places.size()), DType::kFloat32, Shape{size}))
+              .device.ToString());
     return places;
   };
   EXPECT_EQ(build(0), build(1));
@@ -150,7 +159,9 @@ TEST_F(ReplicaDevices, BadOptionsAreNamed) {
   EXPECT_EQ(ErrorOf([] { RoundRobin(0); }), "variables need at least one task to be spread over, not 0");
   EXPECT_EQ(ErrorOf([] { GreedyLoadBalancing(-1); }), "variables need at least one task to be spread over, not -1");
   EXPECT_EQ(ErrorOf([] { ReplicaDeviceSetter({.ps_tasks = -1}); }), "ps_tasks is -1, but must be at least 0");
-  EXPECT_EQ(ErrorOf([] { ReplicaDeviceSetter({.cluster = {{"ps", 1}}, .ps_device = "/cpu:0"}); }),
+  EXPECT_EQ(ErrorOf([] {
+              ReplicaDeviceSetter({.cluster = {{"ps", 1}}, .ps_device = "/cpu:0"});
+            }),
             "ps_device \"/cpu:0\" names no job of the cluster; /job:ps would");
   EXPECT_NE(ErrorOf([] { ReplicaDeviceSetter({.ps_tasks = 1, .ps_device = "/job:"}); }), "no error");
   const Scope all = root_.WithDeviceFunction(

@@ -71,7 +71,10 @@ TEST(Window, DepthwiseIsOneGroupForEachChannel) {
 
 TEST(Window, PoolingPadsLessThanItsWindow) {
   PoolAttrs attrs{.ksize = {2, 2}, .strides = {2, 2}, .padding = Padding::kExplicit, .explicit_paddings = {2, 0, 0, 0}};
-  EXPECT_THAT(testing::ErrorMessage([&] { PoolGeometryOf({1, 4, 4, 1}, attrs); }), HasSubstr("must be smaller than its window"));
+  EXPECT_THAT(testing::ErrorMessage([&] {
+                PoolGeometryOf({1, 4, 4, 1}, attrs);
+              }),
+              HasSubstr("must be smaller than its window"));
 }
 
 }  // namespace

@@ -13,7 +13,7 @@ namespace {
 class ByteHistory {
  public:
   struct Byte {
-    uint64_t write = 0;  // its time is unique; 0: none
+    uint64_t write = 0;               // its time is unique; 0: none
     std::array<uint64_t, 3> reads{};  // since, by lane
   };
 
@@ -49,7 +49,8 @@ TEST(AccessHistory, FindsTheConflictsThatAByteByByteHistoryFinds) {
       const int lane = static_cast<int>(random() % 3);
       const bool is_write = random() % 3 == 0;
       std::set<uint64_t> found;
-      history.VisitConflicts(begin, end, is_write, [&](const AccessHistory::Access& access, bool) { found.insert(access.time); });
+      history.VisitConflicts(begin, end, is_write,
+                             [&](const AccessHistory::Access& access, bool) { found.insert(access.time); });
       ASSERT_EQ(found, bytes.Conflicts(begin, end, is_write)) << "round " << round << ", access " << time;
       history.Enter({lane, time, 0}, begin, end, is_write);
       bytes.Enter(lane, time, begin, end, is_write);

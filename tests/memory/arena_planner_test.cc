@@ -86,7 +86,8 @@ TEST(ArenaVerifier, NamesTheViolation) {
   plan.offsets = {0, 64, 0, 0};
   EXPECT_EQ(VerifyArena(values, plan), "");
   plan.offsets = {0, 0, 0, 0};
-  EXPECT_EQ(VerifyArena(values, plan), "value 0 (steps 0 to 2, bytes 0 to 64) and value 1 (steps 2 to 3, bytes 0 to 64) overlap");
+  EXPECT_EQ(VerifyArena(values, plan),
+            "value 0 (steps 0 to 2, bytes 0 to 64) and value 1 (steps 2 to 3, bytes 0 to 64) overlap");
   plan.offsets = {0, 64, 0, 64};
   EXPECT_THAT(VerifyArena(values, plan), HasSubstr("of one group but apart"));
   plan.offsets = {0, 160, 0, 0};

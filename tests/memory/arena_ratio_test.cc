@@ -1,5 +1,5 @@
-// How near the planner comes to the lower bound on lifetimes as training convolutional networks has them. The issue asks
-// for an arena of at most 1.05 times the largest sum of live bytes.
+// How near the planner comes to the lower bound on lifetimes as training convolutional networks has them. The issue
+// asks for an arena of at most 1.05 times the largest sum of live bytes.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -11,8 +11,8 @@
 namespace muster {
 namespace {
 
-// Builds the lifetimes of a network's training step: a forward step per layer, then a backward step per layer in reverse
-// order. Uses lengthen lives.
+// Builds the lifetimes of a network's training step: a forward step per layer, then a backward step per layer in
+// reverse order. Uses lengthen lives.
 class Network {
  public:
   using Id = size_t;

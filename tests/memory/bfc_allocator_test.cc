@@ -15,9 +15,11 @@ namespace {
 struct Rig {
   explicit Rig(size_t limit, bool allow_growth = true, bool release = false, std::chrono::milliseconds wait = {})
       : log(std::make_shared<SourceLog>()),
-        allocator(std::make_unique<FakeSource>(log),
-                  {.name = "test_bfc", .memory_limit = limit, .allow_growth = allow_growth,
-                   .release_free_regions = release, .retry_wait = wait}) {}
+        allocator(std::make_unique<FakeSource>(log), {.name = "test_bfc",
+                                                      .memory_limit = limit,
+                                                      .allow_growth = allow_growth,
+                                                      .release_free_regions = release,
+                                                      .retry_wait = wait}) {}
   std::shared_ptr<SourceLog> log;
   BfcAllocator allocator;
 };
@@ -210,7 +212,8 @@ TEST(BfcGrowth, FreeRegionsAreTradedForAFittingOneOnlyIfAsked) {
 TEST(BfcGrowth, InPlaceWhatIsFreeUnderTheLimitIsOnePiece) {
   Rig rig(size_t{64} << 20);
   rig.log->can_reserve = true;
-  BfcAllocator allocator(std::make_unique<FakeSource>(rig.log), {.memory_limit = size_t{64} << 20, .allow_growth = true, .grow_in_place = true});
+  BfcAllocator allocator(std::make_unique<FakeSource>(rig.log),
+                         {.memory_limit = size_t{64} << 20, .allow_growth = true, .grow_in_place = true});
   void* variables = allocator.Allocate(3 * kMiB);
   allocator.Free(allocator.Allocate(20 * kMiB));  // a plan that came and went
   void* step = allocator.Allocate(61 * kMiB);
@@ -226,7 +229,8 @@ TEST(BfcGrowth, InPlaceWhatIsFreeUnderTheLimitIsOnePiece) {
 TEST(BfcGrowth, InPlaceItTakesTwoMiBThenAtLeastDoubles) {
   Rig rig(size_t{64} << 20);
   rig.log->can_reserve = true;
-  BfcAllocator allocator(std::make_unique<FakeSource>(rig.log), {.memory_limit = size_t{64} << 20, .allow_growth = true, .grow_in_place = true});
+  BfcAllocator allocator(std::make_unique<FakeSource>(rig.log),
+                         {.memory_limit = size_t{64} << 20, .allow_growth = true, .grow_in_place = true});
   std::vector<void*> all;
   for (int i = 0; i < 7; ++i) all.push_back(allocator.Allocate(kMiB));
   EXPECT_EQ(rig.log->grown, (std::vector<size_t>{2 << 20, 4 << 20, 8 << 20}));
@@ -238,7 +242,8 @@ TEST(BfcGrowth, InPlaceASourceWithoutTheMemoryForMoreGivesWhatIsNeeded) {
   Rig rig(size_t{64} << 20);
   rig.log->can_reserve = true;
   rig.log->fail = [](size_t bytes) { return bytes > kMiB; };
-  BfcAllocator allocator(std::make_unique<FakeSource>(rig.log), {.memory_limit = size_t{64} << 20, .allow_growth = true, .grow_in_place = true});
+  BfcAllocator allocator(std::make_unique<FakeSource>(rig.log),
+                         {.memory_limit = size_t{64} << 20, .allow_growth = true, .grow_in_place = true});
   void* data = allocator.Allocate(kMiB);
   EXPECT_EQ(rig.log->grown, std::vector<size_t>{kMiB});
   EXPECT_THROW(allocator.Allocate(3 * kMiB), OutOfMemory);

@@ -30,8 +30,9 @@ TEST(BfcDump, TheErrorSaysInOneLineWhatWasAskedInUseAndAllowed) {
     FAIL() << "no error";
   } catch (const OutOfMemory& error) {
     EXPECT_EQ(error.code(), Code::kResourceExhausted);
-    EXPECT_STREQ(error.what(),
-                 "gpu_0_bfc is out of memory: asked for 2.00MiB (2097152 bytes) with 4.00MiB in use of a limit of 4.00MiB");
+    EXPECT_STREQ(
+        error.what(),
+        "gpu_0_bfc is out of memory: asked for 2.00MiB (2097152 bytes) with 4.00MiB in use of a limit of 4.00MiB");
     EXPECT_THAT(error.dump(), HasSubstr("wanted 2.00MiB (2097152 bytes, rounded to 2097152): bin 13"));
   }
   allocator->Free(data);
@@ -68,7 +69,8 @@ TEST(BfcDump, ShowsBinsChunksSizesAndTotals) {
   EXPECT_THAT(dump, HasSubstr(": 3072 bytes\n"));
   EXPECT_THAT(dump, HasSubstr("2 chunks of 512 bytes totalling 1.00KiB\n"));
   EXPECT_THAT(dump, HasSubstr("in use 1.00KiB of 4.00KiB in 1 regions, limit 4.00KiB\n"));
-  EXPECT_THAT(dump, HasSubstr("peak 1.00KiB, largest allocation 512B, 2 allocations so far, largest free chunk 3.00KiB\n"));
+  EXPECT_THAT(dump,
+              HasSubstr("peak 1.00KiB, largest allocation 512B, 2 allocations so far, largest free chunk 3.00KiB\n"));
   EXPECT_THAT(dump, Not(HasSubstr("wanted")));
   allocator->Free(a);
   allocator->Free(b);

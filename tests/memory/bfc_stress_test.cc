@@ -68,9 +68,10 @@ TEST_P(BfcStress, RandomAllocationsNeverOverlapAndTheStructureStaysConsistent) {
   std::mt19937_64 faults(1);
   log->fail = [&](size_t) { return static_cast<int>(faults() % 100) < mode.failing_percent; };
   log->can_reserve = mode.grow_in_place;
-  BfcAllocator allocator(std::make_unique<FakeSource>(log),
-                         {.memory_limit = size_t{24} << 20, .allow_growth = mode.allow_growth, .grow_in_place = mode.grow_in_place,
-                          .release_free_regions = mode.release_free_regions});
+  BfcAllocator allocator(std::make_unique<FakeSource>(log), {.memory_limit = size_t{24} << 20,
+                                                             .allow_growth = mode.allow_growth,
+                                                             .grow_in_place = mode.grow_in_place,
+                                                             .release_free_regions = mode.release_free_regions});
   Live live;
   int refused = 0;
   for (int i = 0; i < 6000; ++i) {

@@ -14,12 +14,12 @@ namespace muster {
 // What a FakeSource saw; shared with the test, since the allocator owns the source.
 struct SourceLog {
   std::mutex mutex;
-  std::vector<size_t> asked;        // sizes of all calls of Alloc, failed ones too
-  std::vector<size_t> given;        // sizes of those that succeeded
+  std::vector<size_t> asked;  // sizes of all calls of Alloc, failed ones too
+  std::vector<size_t> given;  // sizes of those that succeeded
   std::map<void*, size_t> live;
-  bool wrong_free = false;          // an address or size that was not given
-  bool can_reserve = false;         // whether regions can grow in place
-  std::vector<size_t> grown;        // by how much
+  bool wrong_free = false;                                          // an address or size that was not given
+  bool can_reserve = false;                                         // whether regions can grow in place
+  std::vector<size_t> grown;                                        // by how much
   std::function<bool(size_t)> fail = [](size_t) { return false; };  // by size: whether to refuse
 };
 

@@ -87,8 +87,9 @@ TEST(HostAllocator, RefusesWhatIsOverTheLimitAndSaysHowMuch) {
     allocator.Allocate(size_t{512} << 10);
     FAIL() << "no error";
   } catch (const OutOfMemory& error) {
-    EXPECT_STREQ(error.what(),
-                 "host is out of memory: asked for 512.00KiB (524288 bytes) with 768.00KiB in use of a limit of 1.00MiB");
+    EXPECT_STREQ(
+        error.what(),
+        "host is out of memory: asked for 512.00KiB (524288 bytes) with 768.00KiB in use of a limit of 1.00MiB");
     EXPECT_FALSE(error.dump().empty());
   }
   allocator.Free(data);

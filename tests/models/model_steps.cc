@@ -104,10 +104,7 @@ std::vector<int64_t> DenseRowOrder(const Graph& graph, const Node& variable, Dat
 class ModelStepsRun {
  public:
   ModelStepsRun(const ModelStepsCase& c, const json& row)
-      : case_(c),
-        row_(row),
-        model_(FindModel(c.model, c.dataset)),
-        tolerances_(TolerancesOf(c.dtype)) {
+      : case_(c), row_(row), model_(FindModel(c.model, c.dataset)), tolerances_(TolerancesOf(c.dtype)) {
     BuildGraph();
   }
 
@@ -183,7 +180,8 @@ class ModelStepsRun {
           FormulaValues(row_["seed"], first_stream + i, rows[i]["b"], rows[i]["s"], shape.num_elements());
       AddToCrc(values, crc);
       row_order_[name] = DenseRowOrder(graph_, graph_.node(variables[i].ref.node), case_.format);
-      session_->WriteVariable(variables[i].ref, ToTensor(Reordered(values, row_order_[name]), shape, StorageOf(case_.dtype)));
+      session_->WriteVariable(variables[i].ref,
+                              ToTensor(Reordered(values, row_order_[name]), shape, StorageOf(case_.dtype)));
     }
     return true;
   }
@@ -246,8 +244,7 @@ class ModelStepsRun {
     const double tolerance = ToleranceOf(norm, wanted, expected);
     EXPECT_NEAR(norm, wanted, tolerance * wanted + tolerances_.floor * all) << name << ", norm of the gradient";
     const double spread = std::sqrt(static_cast<double>(values.size()));
-    EXPECT_NEAR(SumOf(values), expected["g"][1].get<double>(),
-                spread * (tolerance * wanted + tolerances_.floor * all))
+    EXPECT_NEAR(SumOf(values), expected["g"][1].get<double>(), spread * (tolerance * wanted + tolerances_.floor * all))
         << name << ", sum of the gradient";
     const double largest = std::abs(expected["gv"][0].get<double>());
     for (size_t i = 0; i < expected["gi"].size(); ++i)
@@ -257,11 +254,13 @@ class ModelStepsRun {
     return norm * norm;
   }
 
-  // The README's, but where a ReLU or max-pool decision flips in float32: there TensorFlow's own float32 gradient is "d" away from its
-  // float64 one, and so may ours be. Such flips are rare; CheckTraining counts them.
+  // The README's, but where a ReLU or max-pool decision flips in float32: there TensorFlow's own float32 gradient is
+  // "d" away from its float64 one, and so may ours be. Such flips are rare; CheckTraining counts them.
   double ToleranceOf(double norm, double wanted, const json& expected) {
     const double floor = tolerances_.floor * row_["gradient_norm"].get<double>(), distance = expected.value("d", 0.0);
-    if (case_.dtype != DType::kFloat32 || distance <= tolerances_.norm || std::abs(norm - wanted) <= tolerances_.norm * wanted + floor) return tolerances_.norm;
+    if (case_.dtype != DType::kFloat32 || distance <= tolerances_.norm ||
+        std::abs(norm - wanted) <= tolerances_.norm * wanted + floor)
+      return tolerances_.norm;
     ++num_flipped_;
     return distance;
   }
@@ -349,7 +348,8 @@ std::vector<std::string> ModelStepsRowsWithoutCase() {
   for (const Model& model : Models()) known.emplace(model.name, model.dataset);
   std::vector<std::string> rows;
   for (const auto& row : Table()["models"])
-    if (known.erase({row["model"], row["dataset"]}) == 0) rows.push_back(row["model"].get<std::string>() + " on " + row["dataset"].get<std::string>());
+    if (known.erase({row["model"], row["dataset"]}) == 0)
+      rows.push_back(row["model"].get<std::string>() + " on " + row["dataset"].get<std::string>());
   return rows;
 }
 

@@ -12,7 +12,8 @@ namespace muster::testing {
 struct ModelStepsCase {
   std::string model, dataset;
   DataFormat format = DataFormat::kNHWC;
-  DType dtype = DType::kFloat64;  // of activations; float64 runs on the reference backend, the others on the CPU backend
+  // of activations; float64 runs on the reference backend, the others on the CPU backend
+  DType dtype = DType::kFloat64;
 
   // For test names: letters, digits and underscores.
   std::string Name() const;
@@ -25,7 +26,8 @@ std::vector<ModelStepsCase> ModelStepsCases(bool slow);
 // Rows of the file that no case checks: of models that Muster lacks, and second ones of a model.
 std::vector<std::string> ModelStepsRowsWithoutCase();
 
-// Every model in bfloat16, in one data format: small networks with and without batch norm, which are in float16 too, or what takes long.
+// Every model in bfloat16, in one data format: small networks with and without batch norm, which are in float16 too, or
+// what takes long.
 std::vector<ModelStepsCase> HalfModelStepsCases(bool slow);
 
 // Runs evaluation, training, two updates, and compares everything the row lists.

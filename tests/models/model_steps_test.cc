@@ -18,7 +18,9 @@ class SlowModelSteps : public ::testing::TestWithParam<ModelStepsCase> {};
 TEST_P(GoldenModelSteps, AreTensorFlows) { testing::CheckModelSteps(GetParam()); }
 TEST_P(SlowModelSteps, AreTensorFlows) { testing::CheckModelSteps(GetParam()); }
 
-TEST(GoldenModelStepsFile, EveryRowHasACase) { EXPECT_THAT(testing::ModelStepsRowsWithoutCase(), ::testing::IsEmpty()); }
+TEST(GoldenModelStepsFile, EveryRowHasACase) {
+  EXPECT_THAT(testing::ModelStepsRowsWithoutCase(), ::testing::IsEmpty());
+}
 
 std::string NameOf(const ::testing::TestParamInfo<ModelStepsCase>& info) { return info.param.Name(); }
 

@@ -16,7 +16,8 @@ using ::testing::Not;
 
 TEST(CpuInfo, ReadsModelFrequencyRangeAndInstructionSetsOfX86) {
   const CpuInfo info = ParseCpuInfo(
-      "processor\t: 0\nmodel name\t: Some CPU @ 2.00GHz\ncpu MHz\t\t: 1200.500\nflags\t\t: fpu avx avx2 fma avx512f_not amx_tile\n\n"
+      "processor\t: 0\nmodel name\t: Some CPU @ 2.00GHz\ncpu MHz\t\t: 1200.500\nflags\t\t: fpu avx avx2 fma "
+      "avx512f_not amx_tile\n\n"
       "processor\t: 1\nmodel name\t: Some CPU @ 2.00GHz\ncpu MHz\t\t: 3000.000\nflags\t\t: fpu avx avx2 fma\n");
   EXPECT_EQ(info.model, "Some CPU @ 2.00GHz");
   EXPECT_EQ(info.slowest_mhz, 1200.5);
@@ -69,8 +70,13 @@ HostInfo Example() {
   info.architecture = "x86_64";
   info.cpu = {"Some CPU", 2000, 2000, {{"AVX2", true}, {"AMX_TILE", false}}};
   info.topology = {1, 2, 4, 1, 2, {{"L1d", 48 * kKiB, 2, 2}, {"L3", 30 * kMiB, 1, 4}}, {{0, 8 * kGiB, 4}}, "2.9.0"};
-  info.memory = {.total = 8 * kGiB, .available = 6 * kGiB, .swap_total = 0, .cgroup_limit = 4 * kGiB,
-                 .cgroup_in_use = kGiB, .cgroup_path = "", .huge_pages = "madvise"};
+  info.memory = {.total = 8 * kGiB,
+                 .available = 6 * kGiB,
+                 .swap_total = 0,
+                 .cgroup_limit = 4 * kGiB,
+                 .cgroup_in_use = kGiB,
+                 .cgroup_path = "",
+                 .huge_pages = "madvise"};
   info.gpu.why_none = "no NVIDIA driver library found (a, b)";
   info.libraries = {{"oneDNN", "3.2.0"}, {"zlib", "1.2.13"}};
   info.use = {{"/device:CPU:0"}, 1, "one per usable core"};

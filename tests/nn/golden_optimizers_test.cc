@@ -60,13 +60,15 @@ std::unique_ptr<Optimizer> OptimizerNamed(const std::string& name, double rate) 
   throw Unimplemented("no optimizer for the golden row " + name);
 }
 
-template <typename T> Tensor Row(const json& values) {
+template <typename T>
+Tensor Row(const json& values) {
   const std::vector<T> numbers = values;
   return Tensor::Of<T>(Shape{static_cast<int64_t>(numbers.size())}, std::span<const T>(numbers));
 }
 
 // One variable that is updated from gradients fed in.
-template <typename T> class Fixture {
+template <typename T>
+class Fixture {
  public:
   Fixture(const json& table, const std::string& backend) : backend_(backend) {
     const Tensor w0 = Row<T>(table["w0"]);
@@ -102,7 +104,8 @@ void ExpectOptimizerFollows(const json& table, const std::string& name, const st
   constexpr bool kWide = sizeof(T) == 8;
   const json& row = table["optimizers"][name];
   const char* key = kWide ? "w_after_step_float64" : "w_after_step_float32";
-  EXPECT_TRUE(row.contains("w_after_step_float64") || row.contains("w_after_step_float32")) << name << " lists no weights";
+  EXPECT_TRUE(row.contains("w_after_step_float64") || row.contains("w_after_step_float32"))
+      << name << " lists no weights";
   if (!row.contains(key)) return;
   SCOPED_TRACE(name + " on " + backend + (kWide ? " in float64" : " in float32"));
   Fixture<T> fixture(table, backend);

@@ -33,14 +33,16 @@ std::unique_ptr<Optimizer> OptimizerOf(const json& run) {
 }
 
 // A float32 or integer array as T.
-template <typename T> Tensor As(const Tensor& tensor) {
+template <typename T>
+Tensor As(const Tensor& tensor) {
   const auto values = tensor.data<float>();
   const std::vector<T> converted(values.begin(), values.end());
   return Tensor::Of<T>(tensor.shape(), std::span<const T>(converted));
 }
 
 // Number k of a stack of tensors.
-template <typename T> Tensor Item(const Tensor& stack, int64_t k) {
+template <typename T>
+Tensor Item(const Tensor& stack, int64_t k) {
   const Shape shape = stack.shape().Erased(0);
   return Tensor::Of<T>(
       shape, std::span<const T>(stack.data<T>())
@@ -110,7 +112,8 @@ std::string FileOf(const std::string& folder, std::string variable) {
   return "trajectories/" + folder + "/" + variable + ".npy";
 }
 
-template <typename T> double LargestDifference(const Tensor& a, const Tensor& golden) {
+template <typename T>
+double LargestDifference(const Tensor& a, const Tensor& golden) {
   const auto x = a.data<T>();
   const auto y = golden.data<float>();
   if (x.size() != y.size()) return INFINITY;
@@ -164,10 +167,12 @@ void ExpectTrajectory(const json& run, const std::string& backend, DataFormat fo
             10 * tolerances.weights);
 }
 
-template <typename T> void ExpectTrajectories(const std::string& backend, const Tolerances& tolerances) {
+template <typename T>
+void ExpectTrajectories(const std::string& backend, const Tolerances& tolerances) {
   const json index = testing::GoldenJson("trajectories/index.json");
   for (const auto& run : index["runs"])
-    for (DataFormat format : {DataFormat::kNHWC, DataFormat::kNCHW}) ExpectTrajectory<T>(run, backend, format, tolerances);
+    for (DataFormat format : {DataFormat::kNHWC, DataFormat::kNCHW})
+      ExpectTrajectory<T>(run, backend, format, tolerances);
 }
 
 // Losses agree to 1e-9 (README); weights and gradients are stored as float32, running variances are near one.

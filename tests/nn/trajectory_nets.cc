@@ -77,7 +77,8 @@ Output Lenet(const Net& net, Output x) {
     x = ops::BiasAdd(net.scope, net.Conv(x, name), net.v[std::string(name) + "/b"], net.format);
     x = net.Pool(ops::Relu(net.scope, x), OpKind::kMaxPool, 2, 2, Padding::kValid);
   }
-  if (net.format == DataFormat::kNCHW) x = ops::Transpose(net.scope, x, {0, 2, 3, 1});  // fc1's weights are for (h, w, c)
+  if (net.format == DataFormat::kNCHW)
+    x = ops::Transpose(net.scope, x, {0, 2, 3, 1});  // fc1's weights are for (h, w, c)
   x = ops::Reshape(net.scope, x, {net.scope.shape(x)[0], -1});
   return net.Dense(ops::Relu(net.scope, net.Dense(x, "fc1")), "fc2");
 }

@@ -29,7 +29,8 @@ class TrajectoryVariables {
 };
 
 // The three small nets that the folder's README describes, from images in NHWC to logits. Training normalises by batch
-// statistics and, with "updates", appends the updates of running averages to it. "format" is that of the operations inside.
+// statistics and, with "updates", appends the updates of running averages to it. "format" is that of the operations
+// inside.
 Output TrajectoryLogits(const std::string& net, const Scope& scope, const TrajectoryVariables& variables, Output images,
                         bool training, std::vector<NodeId>* updates, DataFormat format = DataFormat::kNHWC);
 

@@ -82,15 +82,18 @@ TEST(SessionErrors, VariablesWrittenBeforeAnyPlanStayOnTheirDevices) {
   const Shape shape{16};
   std::vector<Variable> v;
   for (int i = 0; i < 3; ++i)
-    v.push_back(ops::MakeVariable(root.WithDevice(i == 1 ? "/cpu:1" : "/cpu:0"), "v" + std::to_string(i), ops::Fill(root, DType::kFloat32, shape, 0)));
+    v.push_back(ops::MakeVariable(root.WithDevice(i == 1 ? "/cpu:1" : "/cpu:0"), "v" + std::to_string(i),
+                                  ops::Fill(root, DType::kFloat32, shape, 0)));
   std::vector<NodeId> updates;
   Output rate = ops::Scalar<float>(root, 1);
   for (int i = 0; i < 3; ++i) {
     Scope home = root.WithDevice(i == 1 ? "/cpu:1" : "/cpu:0");
-    updates.push_back(ops::ApplyGradientDescent(home, v[static_cast<size_t>(i)], rate, ops::Square(home, v[static_cast<size_t>(i)])));
+    updates.push_back(
+        ops::ApplyGradientDescent(home, v[static_cast<size_t>(i)], rate, ops::Square(home, v[static_cast<size_t>(i)])));
   }
   Session session(&graph, {.num_cpu_devices = 2, .backend = "reference"});
-  for (const Variable& variable : v) session.WriteVariable(variable, Tensor::Of<float>(shape, std::vector<float>(16, 3)));
+  for (const Variable& variable : v)
+    session.WriteVariable(variable, Tensor::Of<float>(shape, std::vector<float>(16, 3)));
   session.Run({}, {}, updates);
   for (const Variable& variable : v) EXPECT_EQ(session.ReadVariable(variable).data<float>()[15], -6);
 }

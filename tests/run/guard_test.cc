@@ -12,8 +12,8 @@
 namespace muster {
 namespace {
 
-// On each device w := w - x * w, with the gradient of x * w * w / 2, and an average that moves by 1 without a gradient; the loss of all
-// on the first CPU.
+// On each device w := w - x * w, with the gradient of x * w * w / 2, and an average that moves by 1 without a gradient;
+// the loss of all on the first CPU.
 class Devices {
  public:
   Devices(const std::string& type, const SessionOptions& options) {
@@ -40,7 +40,9 @@ class Devices {
     runner_->StopUnlessFinite(0);
   }
 
-  float Run(float first, float second) { return runner_->Run({Tensor::Scalar(first), Tensor::Scalar(second)})[0].scalar<float>(); }
+  float Run(float first, float second) {
+    return runner_->Run({Tensor::Scalar(first), Tensor::Scalar(second)})[0].scalar<float>();
+  }
   float Weight(size_t d) { return session_->ReadVariable(weights_[d]).scalar<float>(); }
   float Average(size_t d) { return session_->ReadVariable(averages_[d]).scalar<float>(); }
 

@@ -17,8 +17,8 @@ namespace {
 
 using testing::CheckedGpus;
 
-// On each device an average that moves in the forward pass and a weight that moves by a gradient, with some work between; and a count
-// of steps on the first CPU. Each step adds 1 to all of them.
+// On each device an average that moves in the forward pass and a weight that moves by a gradient, with some work
+// between; and a count of steps on the first CPU. Each step adds 1 to all of them.
 class Counters {
  public:
   Counters(const std::string& type, const SessionOptions& options) {
@@ -29,7 +29,8 @@ class Counters {
     for (int d = 0; d < 2; ++d) {
       const Scope here = root.WithDevice("/" + type + ":" + std::to_string(d));
       const std::string number = std::to_string(d);
-      for (const char* name : {"average", "weight"}) variables_.push_back(ops::MakeVariable(here, name + number, ops::Scalar<float>(here, 0)));
+      for (const char* name : {"average", "weight"})
+        variables_.push_back(ops::MakeVariable(here, name + number, ops::Scalar<float>(here, 0)));
       updates.push_back(ops::AssignAdd(here, variables_[variables_.size() - 2], one).node);
       Output x = ops::RandomUniform(here, DType::kFloat32, Shape{64, 64});
       for (int i = 0; i < 6; ++i) x = ops::Tanh(here, ops::MatMul(here, x, x));

@@ -9,8 +9,8 @@
 namespace muster {
 namespace {
 
-// c = a + b, loss = mean((c - 100)^2) over two elements, plain SGD: after n updates c = 100 - (100 - c0)(1 - 2 lr)^n, the
-// closed form of reference/distributed_tensorflow.md 1.0.
+// c = a + b, loss = mean((c - 100)^2) over two elements, plain SGD: after n updates c = 100 - (100 - c0)(1 - 2 lr)^n,
+// the closed form of reference/distributed_tensorflow.md 1.0.
 class ToyProblem {
  public:
   explicit ToyProblem(double rate, SessionOptions options = {.backend = "reference"}) {
@@ -22,7 +22,8 @@ class ToyProblem {
     loss_ = ops::Mean(root, error);
     const auto gradients = Gradients(root, loss_, {a_, b_});
     Output lr = ops::ScalarLike(root, rate, DType::kFloat64);
-    train_ = ops::Group(root, {ops::ApplyGradientDescent(root, a_, lr, gradients[0]), ops::ApplyGradientDescent(root, b_, lr, gradients[1])});
+    train_ = ops::Group(root, {ops::ApplyGradientDescent(root, a_, lr, gradients[0]),
+                               ops::ApplyGradientDescent(root, b_, lr, gradients[1])});
     session_ = std::make_unique<Session>(&graph_, options);
     session_->Initialize();
   }

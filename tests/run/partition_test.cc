@@ -1,5 +1,5 @@
-// Two devices in one process: partitions, channels and driver threads, with reference kernels so that the thread sanitizer
-// sees everything.
+// Two devices in one process: partitions, channels and driver threads, with reference kernels so that the thread
+// sanitizer sees everything.
 
 #include <gtest/gtest.h>
 

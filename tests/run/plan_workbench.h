@@ -12,15 +12,18 @@
 
 namespace muster::testing {
 
-// A session taken apart, so that a plan can be damaged before it runs. The graph must outlive it; variables begin as zeros.
+// A session taken apart, so that a plan can be damaged before it runs. The graph must outlive it; variables begin as
+// zeros.
 class PlanWorkbench {
  public:
-  PlanWorkbench(const Graph& graph, std::vector<Output> fetches, std::vector<NodeId> targets, const SessionOptions& devices)
+  PlanWorkbench(const Graph& graph, std::vector<Output> fetches, std::vector<NodeId> targets,
+                const SessionOptions& devices)
       : local_(MakeLocalDevices(devices)), memory_(Pointers()) {
     request_.graph = &graph;
     request_.fetches = std::move(fetches);
     request_.targets = std::move(targets);
-    for (const LocalDevice& d : local_) request_.devices.push_back({d.device->name(), d.kernels, d.caps, d.device->is_asynchronous()});
+    for (const LocalDevice& d : local_)
+      request_.devices.push_back({d.device->name(), d.kernels, d.caps, d.device->is_asynchronous()});
     request_.variables = &table_;
   }
 
@@ -58,7 +61,8 @@ inline bool RemoveWait(Plan& plan, int index) {
   return false;
 }
 
-// Takes each wait out of a new workbench's plan in turn: the hazard checker of the devices must notice. Returns how many there are.
+// Takes each wait out of a new workbench's plan in turn: the hazard checker of the devices must notice. Returns how
+// many there are.
 template <typename MakeWorkbench>
 int ExpectEveryWaitIsNeeded(const MakeWorkbench& make) {
   int index = 0;

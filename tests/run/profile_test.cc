@@ -51,7 +51,8 @@ TEST_F(TwoDevices, PartitionGraphsAreWhatEachDeviceComputesAfterFusion) {
   for (int when : {0, 1}) {  // compiled, and bound to memory
     const std::vector<Graph> graphs = runner->PartitionGraphs();
     ASSERT_EQ(graphs.size(), 2) << when;
-    EXPECT_EQ(OpsOf(graphs[0]), (std::vector<std::string>{"Placeholder", "Variable", "Variable", "_FusedMatMul", "_Send"}));
+    EXPECT_EQ(OpsOf(graphs[0]),
+              (std::vector<std::string>{"Placeholder", "Variable", "Variable", "_FusedMatMul", "_Send"}));
     EXPECT_EQ(OpsOf(graphs[1]), (std::vector<std::string>{"Square", "_Recv"}));
     EXPECT_EQ(graphs[1].node(0).device.ToString(), "/job:localhost/replica:0/task:0/device:GPU:0");
     EXPECT_NE(GraphToGraphDefText(graphs[1]).find("op: \"_Recv\""), std::string::npos);
@@ -93,13 +94,19 @@ TEST_F(TwoDevices, AProfileHoldsEachStepOfEachOperation) {
       const tfprof::ExecProfile& second = node.execs().at(1);
       EXPECT_EQ(second.all_start_micros(), 1000);
       EXPECT_EQ(second.latest_end_micros(), 1040);
-      EXPECT_EQ(second.accelerator_execs().at("/job:localhost/replica:0/task:0/device:gpu:0/stream:all").times(0).int64_values(1), 40);
+      EXPECT_EQ(second.accelerator_execs()
+                    .at("/job:localhost/replica:0/task:0/device:gpu:0/stream:all")
+                    .times(0)
+                    .int64_values(1),
+                40);
       EXPECT_EQ(second.memory_execs(0).output_bytes(), 2 * 4 * 4);
     }
     if (node.op() == "_FusedMatMul") {
       ++found;
       EXPECT_EQ(node.float_ops(), 2 * 2 * 3 * 4);
-      EXPECT_EQ(node.execs().at(0).cpu_execs().at("/job:localhost/replica:0/task:0/device:cpu:0").times(0).int64_values(1), 10);
+      EXPECT_EQ(
+          node.execs().at(0).cpu_execs().at("/job:localhost/replica:0/task:0/device:cpu:0").times(0).int64_values(1),
+          10);
     }
   }
   EXPECT_EQ(found, 2);

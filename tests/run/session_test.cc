@@ -33,7 +33,9 @@ TEST(Session, AFedTensorOfTheWrongShapeIsRefusedByName) {
   Scope root(&graph);
   Output x = ops::Placeholder(root.Named("images"), DType::kFloat32, Shape{2, 3});
   Session session(&graph, Reference());
-  EXPECT_EQ(ErrorOf([&] { session.Run({{x, Tensor(DType::kFloat32, Shape{3, 2})}}, {ops::Identity(root, x)}); }),
+  EXPECT_EQ(ErrorOf([&] {
+              session.Run({{x, Tensor(DType::kFloat32, Shape{3, 2})}}, {ops::Identity(root, x)});
+            }),
             "images must be fed float32[2,3], not float32[3,2]");
 }
 
@@ -68,7 +70,8 @@ TEST(Session, ReadsAndUpdatesThatWaitForEachOtherInACircleAreRefused) {
   Variable b = ops::MakeVariable(root, "b", ops::Scalar<float>(root, 2));
   Output one = ops::Scalar<float>(root, 1);
   NodeId write_a = ops::AssignAdd(root, a, one).node, write_b = ops::AssignAdd(root, b, one).node;
-  Output read_a = ops::Neg(root.WithControlDependencies({write_b}), a), read_b = ops::Neg(root.WithControlDependencies({write_a}), b);
+  Output read_a = ops::Neg(root.WithControlDependencies({write_b}), a),
+         read_b = ops::Neg(root.WithControlDependencies({write_a}), b);
   Session session(&graph, Reference());
   session.Initialize();
   EXPECT_NE(ErrorOf([&] { session.Run({}, {read_a, read_b}); }).find("in a circle"), std::string::npos);
@@ -76,7 +79,8 @@ TEST(Session, ReadsAndUpdatesThatWaitForEachOtherInACircleAreRefused) {
 
 TEST(Session, ThousandsOfThreadsAreRefused) {
   Graph graph;
-  EXPECT_NE(ErrorOf([&] { Session(&graph, {.intra_op_threads = 4096}); }).find("num_intra_threads is 4096"), std::string::npos);
+  EXPECT_NE(ErrorOf([&] { Session(&graph, {.intra_op_threads = 4096}); }).find("num_intra_threads is 4096"),
+            std::string::npos);
 }
 
 TEST(Session, WrittenVariablesReadBack) {

@@ -17,7 +17,9 @@ std::vector<float> OnCpus() {
 
 }  // namespace
 
-TEST(SimulatedGpus, TrainAsCpuDevicesDo) { EXPECT_EQ(TwoTowers("/cpu:0", "/gpu:0", "/gpu:1").Train(CheckedGpus(2), 5), OnCpus()); }
+TEST(SimulatedGpus, TrainAsCpuDevicesDo) {
+  EXPECT_EQ(TwoTowers("/cpu:0", "/gpu:0", "/gpu:1").Train(CheckedGpus(2), 5), OnCpus());
+}
 
 TEST(SimulatedGpus, AnyMixOfDevicesGivesTheSameBits) {
   EXPECT_EQ(TwoTowers("/cpu:0", "/cpu:0", "/gpu:0").Train(CheckedGpus(1), 5), OnCpus());
@@ -60,7 +62,8 @@ TEST(SimulatedGpus, AFailingStepNamesNodeDeviceAndStepAndTheNextOneRuns) {
       FAIL();
     } catch (const Error& error) {
       const std::string text = error.what();
-      for (const char* part : {"label 7", "xent", "GPU:1", "step 1"}) EXPECT_NE(text.find(part), std::string::npos) << text;
+      for (const char* part : {"label 7", "xent", "GPU:1", "step 1"})
+        EXPECT_NE(text.find(part), std::string::npos) << text;
     }
     EXPECT_EQ(runner->Run({Tensor::Of<int32_t>(Shape{2}, {0, 2})})[0].scalar<float>(), good);
   }

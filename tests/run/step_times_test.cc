@@ -24,7 +24,9 @@ std::vector<Case> Cases() {
   gpus.gpu.simulated_gpus = 2;
   gpus.gpu.card_memory_mb = 64;
   gpus.gpu.check_hazards = true;
-  return {{"OneCpu", one, {"/cpu:0", "/cpu:0"}}, {"TwoCpus", two, {"/cpu:0", "/cpu:1"}}, {"TwoGpus", gpus, {"/gpu:0", "/gpu:1"}}};
+  return {{"OneCpu", one, {"/cpu:0", "/cpu:0"}},
+          {"TwoCpus", two, {"/cpu:0", "/cpu:1"}},
+          {"TwoGpus", gpus, {"/gpu:0", "/gpu:1"}}};
 }
 
 class StepTimesTest : public ::testing::TestWithParam<Case> {
@@ -89,7 +91,8 @@ TEST_P(StepTimesTest, AStepStartsAfterWhatItReads) {
   EXPECT_EQ(y.float_ops, 2 * 64 * 64 * 64);
 }
 
-INSTANTIATE_TEST_SUITE_P(Devices, StepTimesTest, ::testing::ValuesIn(Cases()), [](const auto& info) { return info.param.name; });
+INSTANTIATE_TEST_SUITE_P(Devices, StepTimesTest, ::testing::ValuesIn(Cases()),
+                         [](const auto& info) { return info.param.name; });
 
 }  // namespace
 }  // namespace muster

@@ -9,8 +9,8 @@
 
 namespace muster::testing {
 
-// Two copies of a small dense network on two devices, fed from a third; the first layer's gradients are averaged on the first
-// tower's device, the second's on the other's, and both copies are updated. Every kind of transfer appears.
+// Two copies of a small dense network on two devices, fed from a third; the first layer's gradients are averaged on the
+// first tower's device, the second's on the other's, and both copies are updated. Every kind of transfer appears.
 class TwoTowers {
  public:
   TwoTowers(const std::string& home, const std::string& first, const std::string& second) {
@@ -33,10 +33,12 @@ class TwoTowers {
     std::vector<NodeId> updates;
     for (size_t g = 0; g < 2; ++g) {
       const Scope reducer = root.WithDevice(devices[g]);
-      const Output mean = ops::Mul(reducer, ops::AddN(reducer, {gradients[0][g], gradients[1][g]}), ops::Scalar<float>(reducer, 0.5F));
+      const Output mean =
+          ops::Mul(reducer, ops::AddN(reducer, {gradients[0][g], gradients[1][g]}), ops::Scalar<float>(reducer, 0.5F));
       for (size_t t = 0; t < 2; ++t) {
         const Scope tower = root.WithDevice(devices[t]);
-        updates.push_back(ops::ApplyGradientDescent(tower, variables_[2 * t + g], ops::Scalar<float>(tower, 0.1F), mean));
+        updates.push_back(
+            ops::ApplyGradientDescent(tower, variables_[2 * t + g], ops::Scalar<float>(tower, 0.1F), mean));
       }
     }
     train_ = ops::Group(at_home, updates);
@@ -66,7 +68,8 @@ class TwoTowers {
   static Variable Weights(const Scope& tower, const char* name, const Shape& shape) {
     const int64_t count = shape.num_elements();
     std::vector<float> values;
-    for (int64_t i = 0; i < count; ++i) values.push_back(static_cast<float>((i * 7) % count) / static_cast<float>(count) - 0.4F);
+    for (int64_t i = 0; i < count; ++i)
+      values.push_back(static_cast<float>((i * 7) % count) / static_cast<float>(count) - 0.4F);
     return ops::MakeVariable(tower, name, ops::Const(tower, Tensor::Of<float>(shape, values)));
   }
 

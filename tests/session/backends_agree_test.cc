@@ -1,4 +1,5 @@
-// Whole training steps on the CPU backend (variables in oneDNN's forms, fused and coalesced) against the reference backend.
+// Whole training steps on the CPU backend (variables in oneDNN's forms, fused and coalesced) against the reference
+// backend.
 
 #include <cmath>
 
@@ -43,7 +44,8 @@ Trained Train(const SessionOptions& options, const char* model, const char* data
 }
 
 void ExpectClose(const Trained& a, const Trained& b) {
-  for (size_t s = 0; s < a.losses.size(); ++s) EXPECT_NEAR(a.losses[s], b.losses[s], 1e-4 * std::abs(a.losses[s])) << "step " << s;
+  for (size_t s = 0; s < a.losses.size(); ++s)
+    EXPECT_NEAR(a.losses[s], b.losses[s], 1e-4 * std::abs(a.losses[s])) << "step " << s;
   for (size_t v = 0; v < a.weights.size(); ++v) {
     double difference = 0, norm = 0;
     for (size_t i = 0; i < a.weights[v].size(); ++i) {

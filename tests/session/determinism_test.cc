@@ -50,8 +50,9 @@ TEST(Determinism, RandomNumbersDoNotDependOnThreads) {
     Graph graph;
     Scope root(&graph);
     const Shape shape{100003};
-    std::vector<Output> values{ops::RandomUniform(root, DType::kFloat32, shape), ops::RandomStandardNormal(root, DType::kFloat32, shape),
-                               ops::TruncatedNormal(root, DType::kFloat32, shape), ops::RandomUniformInt(root, DType::kInt32, shape, 0, 1000)};
+    std::vector<Output> values{
+        ops::RandomUniform(root, DType::kFloat32, shape), ops::RandomStandardNormal(root, DType::kFloat32, shape),
+        ops::TruncatedNormal(root, DType::kFloat32, shape), ops::RandomUniformInt(root, DType::kInt32, shape, 0, 1000)};
     Session session(&graph, {.intra_op_threads = threads});
     session.set_step(7);
     return session.Run({}, values);

@@ -31,8 +31,10 @@ TEST(DumpPasses, ShowsWhatIsThereBeforeAndAfterEachPass) {
   EXPECT_THAT(ReadFile((dumps / "00_graph.txt").string()), AllOf(HasSubstr("wanted"), HasSubstr("unused")));
   EXPECT_THAT(ReadFile((dumps / "01_prune.txt").string()), AllOf(HasSubstr("wanted"), Not(HasSubstr("unused"))));
   std::set<std::string> names;
-  for (const auto& entry : std::filesystem::directory_iterator(dumps)) names.insert(entry.path().filename().string().substr(3));
-  for (const char* pass : {"fold_constants.txt", "partition.txt", "layout.txt", "plan.txt"}) EXPECT_TRUE(names.contains(pass)) << pass;
+  for (const auto& entry : std::filesystem::directory_iterator(dumps))
+    names.insert(entry.path().filename().string().substr(3));
+  for (const char* pass : {"fold_constants.txt", "partition.txt", "layout.txt", "plan.txt"})
+    EXPECT_TRUE(names.contains(pass)) << pass;
 }
 
 }  // namespace

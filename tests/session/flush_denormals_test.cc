@@ -1,5 +1,5 @@
-// Numbers too small for the normal form are zeros on every thread that computes for a session, whatever ran on it before, and the
-// caller's threads stay as they were.
+// Numbers too small for the normal form are zeros on every thread that computes for a session, whatever ran on it
+// before, and the caller's threads stay as they were.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -24,7 +24,8 @@ constexpr int kThreads = 4;
 constexpr float kSmallest = std::numeric_limits<float>::min();
 const Shape kShape{1 << 18};  // work for all threads
 
-// What each thread of the caller's team makes of half the smallest normal number; volatile, so that the compiler does not compute it.
+// What each thread of the caller's team makes of half the smallest normal number; volatile, so that the compiler does
+// not compute it.
 std::vector<float> InTheCallersTeam() {
   std::vector<float> seen(kThreads, -1);
 #pragma omp parallel for num_threads(kThreads) schedule(static, 1)
@@ -76,7 +77,8 @@ TEST_P(DenormalsInASession, AreZerosOnAllThreadsThatCompute) {
 }
 
 INSTANTIATE_TEST_SUITE_P(On, DenormalsInASession,
-                         ::testing::Values(Devices{"one_cpu", {"/cpu:0"}, 0}, Devices{"two_cpus", {"/cpu:0", "/cpu:1"}, 0},
+                         ::testing::Values(Devices{"one_cpu", {"/cpu:0"}, 0},
+                                           Devices{"two_cpus", {"/cpu:0", "/cpu:1"}, 0},
                                            Devices{"simulated_gpus", {"/gpu:0", "/gpu:1"}, 2}),
                          [](const auto& info) { return std::string(info.param.name); });
 
@@ -84,7 +86,8 @@ INSTANTIATE_TEST_SUITE_P(On, DenormalsInASession,
 TEST(DenormalsInATimedRun, AreZeros) {
   Graph graph;
   const Scope root(&graph);
-  const Output product = ops::Mul(root, ops::RandomUniform(root, DType::kFloat32, kShape), ops::Scalar<float>(root, kSmallest));
+  const Output product =
+      ops::Mul(root, ops::RandomUniform(root, DType::kFloat32, kShape), ops::Scalar<float>(root, kSmallest));
   std::vector<LocalDevice> local = MakeLocalDevices({.intra_op_threads = kThreads});
   VariableTable table;
   CompileRequest request;

@@ -35,7 +35,8 @@ TEST(Interrupt, EndsTheCompilationOfAPlan) {
   const Output x = ops::Placeholder(Scope(&graph), DType::kFloat32, {2, 2}), y = ops::MatMul(Scope(&graph), x, x);
   Session session(&graph);
   ExpectCancelled([&] { session.Prepare({x}, {y}); });
-  EXPECT_EQ(session.Prepare({x}, {y})->Run({Tensor::Of<float>({2, 2}, {1.0f, 0.0f, 0.0f, 1.0f})})[0].data<float>()[3], 1);
+  EXPECT_EQ(session.Prepare({x}, {y})->Run({Tensor::Of<float>({2, 2}, {1.0f, 0.0f, 0.0f, 1.0f})})[0].data<float>()[3],
+            1);
 }
 
 }  // namespace

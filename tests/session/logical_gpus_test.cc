@@ -47,21 +47,28 @@ TEST(LogicalGpus, TakeTheFractionOrTheLimitOfACard) {
 }
 
 TEST(LogicalGpus, BadOptionsGetOneLineThatSaysWhatExists) {
-  EXPECT_EQ(ErrorOf({.visible_device_list = "0,3"}), "visible_device_list \"0,3\" names card 3, but there are cards 0 to 1");
+  EXPECT_EQ(ErrorOf({.visible_device_list = "0,3"}),
+            "visible_device_list \"0,3\" names card 3, but there are cards 0 to 1");
   EXPECT_EQ(ErrorOf({.visible_device_list = "1,1"}), "visible_device_list \"1,1\" names card 1 twice");
   EXPECT_EQ(ErrorOf({.visible_device_list = "0,"}),
             "visible_device_list \"0,\" must be numbers of cards with commas between them, but has \"\"");
-  EXPECT_EQ(ErrorOf({.memory_limit_mb = 2000}), "gpu_memory_limit_mb is 2000, but must be between 1 and the 1000 MiB of a card");
-  EXPECT_EQ(ErrorOf({.per_process_gpu_memory_fraction = 1.5}), "per_process_gpu_memory_fraction is 1.5, but must be above 0 and at most 1");
+  EXPECT_EQ(ErrorOf({.memory_limit_mb = 2000}),
+            "gpu_memory_limit_mb is 2000, but must be between 1 and the 1000 MiB of a card");
+  EXPECT_EQ(ErrorOf({.per_process_gpu_memory_fraction = 1.5}),
+            "per_process_gpu_memory_fraction is 1.5, but must be above 0 and at most 1");
   EXPECT_EQ(ErrorOf({.memory_limit_mb = 5, .per_process_gpu_memory_fraction = 0.5}),
             "per_process_gpu_memory_fraction and gpu_memory_limit_mb exclude each other: give one of them");
   EXPECT_EQ(ErrorOf({.per_process_gpu_memory_fraction = 0.5, .virtual_devices_mb = {{10}}}),
-            "virtual devices have limits of their own: per_process_gpu_memory_fraction and gpu_memory_limit_mb must not be given with them");
+            "virtual devices have limits of their own: per_process_gpu_memory_fraction and gpu_memory_limit_mb must "
+            "not be given with them");
   EXPECT_EQ(ErrorOf({.virtual_devices_mb = {{600, 500}}}),
             "virtual devices of card 0 with 600+500 MiB: together they do not fit the card's 1000 MiB");
-  EXPECT_EQ(ErrorOf({.virtual_devices_mb = {{10}, {1200}}}), "virtual devices of card 1 with 1200 MiB: one of 1200 MiB does not fit the card's 1000 MiB");
-  EXPECT_EQ(ErrorOf({.virtual_devices_mb = {{10, 0}}}), "virtual devices of card 0 with 10+0 MiB: one of 0 MiB is none; each needs at least 1");
-  EXPECT_EQ(ErrorOf({.virtual_devices_mb = {{1}, {1}, {1}}}), "virtual devices are given for 3 cards, but 2 are visible");
+  EXPECT_EQ(ErrorOf({.virtual_devices_mb = {{10}, {1200}}}),
+            "virtual devices of card 1 with 1200 MiB: one of 1200 MiB does not fit the card's 1000 MiB");
+  EXPECT_EQ(ErrorOf({.virtual_devices_mb = {{10, 0}}}),
+            "virtual devices of card 0 with 10+0 MiB: one of 0 MiB is none; each needs at least 1");
+  EXPECT_EQ(ErrorOf({.virtual_devices_mb = {{1}, {1}, {1}}}),
+            "virtual devices are given for 3 cards, but 2 are visible");
   EXPECT_EQ(ErrorOf({}, 3), "num_gpus is 3, but there are only 2: /device:GPU:0 (card 0), /device:GPU:1 (card 1)");
 }
 

@@ -35,7 +35,8 @@ void ExpectPredictionHolds(const Row& row, const std::string& type) {
   const Scope root = Scope(&graph).WithDevice("/device:" + type + ":0");
   const Model& model = FindModel(row.model, row.dataset);
   const Output images = ops::MakeVariable(
-      root, "images", ops::TruncatedNormal(root, DType::kFloat32, Shape{row.batch, model.image_size, model.image_size, 3}), false);
+      root, "images",
+      ops::TruncatedNormal(root, DType::kFloat32, Shape{row.batch, model.image_size, model.image_size, 3}), false);
   const Output labels = ops::RandomUniformInt(root, DType::kInt32, Shape{row.batch}, 0, 10);
   const Tower tower = BuildTrainingTower(root, model, images, labels, {});
   const NodeId step = BuildTrainStep(root, tower, *MomentumOptimizer(0.01, 0.9), GlobalStep(root));
@@ -51,7 +52,8 @@ void ExpectPredictionHolds(const Row& row, const std::string& type) {
   std::vector<NodeId> initializers;
   for (const VariableInfo& variable : graph.variables()) initializers.push_back(variable.initializer);
   int64_t predicted = BytesOf(runner->stats(), type).peak_bytes;
-  if (type == "GPU") predicted = std::max(predicted, BytesOf(session.Prepare({}, {}, initializers)->stats(), type).peak_bytes);
+  if (type == "GPU")
+    predicted = std::max(predicted, BytesOf(session.Prepare({}, {}, initializers)->stats(), type).peak_bytes);
   session.Initialize();
   runner->Run();
 
@@ -96,13 +98,16 @@ class SlowMemoryPrediction : public testing::TestWithParam<size_t> {};
 TEST_P(SlowMemoryPrediction, HoldsForEveryBatch) {
   const Model& model = Models()[GetParam()];
   for (int64_t batch : {1, 3, 8})
-    for (const char* type : {"CPU", "GPU"}) ExpectPredictionHolds({model.name.c_str(), model.dataset.c_str(), batch}, type);
+    for (const char* type : {"CPU", "GPU"})
+      ExpectPredictionHolds({model.name.c_str(), model.dataset.c_str(), batch}, type);
 }
 
-INSTANTIATE_TEST_SUITE_P(SlowModels, SlowMemoryPrediction, testing::Range<size_t>(0, Models().size()), [](const auto& model) {
-  std::string name = Models()[model.param].name + "_" + Models()[model.param].dataset;
-  std::replace_if(name.begin(), name.end(), [](unsigned char c) { return std::isalnum(c) == 0; }, '_');
-  return name;
-});
+INSTANTIATE_TEST_SUITE_P(SlowModels, SlowMemoryPrediction, testing::Range<size_t>(0, Models().size()),
+                         [](const auto& model) {
+                           std::string name = Models()[model.param].name + "_" + Models()[model.param].dataset;
+                           std::replace_if(
+                               name.begin(), name.end(), [](unsigned char c) { return std::isalnum(c) == 0; }, '_');
+                           return name;
+                         });
 
 }  // namespace muster

@@ -108,8 +108,9 @@ TEST(SessionPlacement, AVariableAndItsUpdateOnDifferentDevicesMeetOnlyWithSoftPl
     Session(&graph, options).Initialize();
     FAIL();
   } catch (const Error& error) {
-    EXPECT_THAT(error.what(), HasSubstr("add asks for /device:GPU:0, but v, with which it must share a device, asks for "
-                                        "/device:CPU:0"));
+    EXPECT_THAT(error.what(),
+                HasSubstr("add asks for /device:GPU:0, but v, with which it must share a device, asks for "
+                          "/device:CPU:0"));
   }
 }
 

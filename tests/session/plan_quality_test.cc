@@ -41,12 +41,12 @@ struct TrainingPlan {
 
 TEST(PlanQuality, EveryBatchNormWithReluOfResNet50IsOneStepInEachPass) {
   TrainingPlan plan("resnet50", "imagenet", 2);
-  EXPECT_EQ(plan.Count("_FusedBatchNormEx"), 49);      // 33 with ReLU, 16 with residual sum and ReLU
-  EXPECT_EQ(plan.Count("FusedBatchNorm"), 4);          // the projections, which no ReLU follows
+  EXPECT_EQ(plan.Count("_FusedBatchNormEx"), 49);  // 33 with ReLU, 16 with residual sum and ReLU
+  EXPECT_EQ(plan.Count("FusedBatchNorm"), 4);      // the projections, which no ReLU follows
   EXPECT_EQ(plan.Count("_FusedBatchNormGradEx"), 49);
   EXPECT_EQ(plan.Count("FusedBatchNormGrad"), 4);
   EXPECT_EQ(plan.Count("Relu") + plan.Count("ReluGrad"), 0);
-  EXPECT_EQ(plan.Count("Add"), 1);                     // of loss and weight decay, scalars
+  EXPECT_EQ(plan.Count("Add"), 1);  // of loss and weight decay, scalars
 }
 
 TEST(PlanQuality, ActivationsOfResNet50AreNeverReordered) {
@@ -56,7 +56,8 @@ TEST(PlanQuality, ActivationsOfResNet50AreNeverReordered) {
   const std::string text = plan.runner->PlanText();
   for (size_t at = text.find("_Reorder "); at != std::string::npos; at = text.find("_Reorder ", at + 1)) {
     const std::string line = text.substr(at, text.find('\n', at) - at);
-    EXPECT_TRUE(line.find("/kernel/") != std::string::npos || line.find("BackpropFilter/") != std::string::npos) << line;
+    EXPECT_TRUE(line.find("/kernel/") != std::string::npos || line.find("BackpropFilter/") != std::string::npos)
+        << line;
   }
 }
 
@@ -78,8 +79,8 @@ TEST(PlanQuality, UpdatesSweepOverContiguousMemory) {
   EXPECT_EQ(plan.Count("AddN"), 2);  // of the gradients of the first block's input and of the weight-decay terms
 }
 
-// Products of one image read the weights as they are: an update that moved them to another form would have them moved back and
-// forth in each step.
+// Products of one image read the weights as they are: an update that moved them to another form would have them moved
+// back and forth in each step.
 TEST(PlanQuality, DenseWeightsStayPlainWhereABatchHasOneImage) {
   const auto reorders_weights = [](const TrainingPlan& plan) {
     std::string found;
@@ -90,7 +91,8 @@ TEST(PlanQuality, DenseWeightsStayPlainWhereABatchHasOneImage) {
     }
     return found;
   };
-  const TrainingPlan one("lenet", "imagenet", 1, DataFormat::kNHWC, GradientDescentOptimizer(0.1)), many("lenet", "imagenet", 4, DataFormat::kNHWC, GradientDescentOptimizer(0.1));
+  const TrainingPlan one("lenet", "imagenet", 1, DataFormat::kNHWC, GradientDescentOptimizer(0.1)),
+      many("lenet", "imagenet", 4, DataFormat::kNHWC, GradientDescentOptimizer(0.1));
   EXPECT_EQ(reorders_weights(one), "");
   EXPECT_EQ(one.Count("_MatMulApplyGradientDescent"), 0);
   EXPECT_EQ(reorders_weights(many), "");

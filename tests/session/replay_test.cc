@@ -1,5 +1,5 @@
-// The replay loop neither allocates nor locks. Calls are counted by standing in for the C++ and pthread functions and looking
-// at who called: oneDNN and the OpenMP runtime do both inside their own libraries, which is not ours to change.
+// The replay loop neither allocates nor locks. Calls are counted by standing in for the C++ and pthread functions and
+// looking at who called: oneDNN and the OpenMP runtime do both inside their own libraries, which is not ours to change.
 
 // Sanitizers bring their own allocator, so this file is empty under them.
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)

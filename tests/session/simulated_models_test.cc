@@ -10,8 +10,10 @@
 namespace muster {
 namespace {
 
-// Two towers with variables of their own, whose averaged gradients update both; images and learning rate come from "home".
-std::vector<float> Train(const char* name, const char* dataset, const std::vector<std::string>& devices, const SessionOptions& options) {
+// Two towers with variables of their own, whose averaged gradients update both; images and learning rate come from
+// "home".
+std::vector<float> Train(const char* name, const char* dataset, const std::vector<std::string>& devices,
+                         const SessionOptions& options) {
   Graph graph;
   const Scope root(&graph);
   const Scope home = root.WithDevice(devices[0]);
@@ -65,7 +67,8 @@ SessionOptions Gpus(uint64_t seed) {
 
 TEST(SimulatedModels, LenetGivesTheBitsOfCpuDevices) {
   const std::vector<float> expected = Train("lenet", "imagenet", {"/cpu:0", "/cpu:1", "/cpu:2"}, Cpus());
-  for (uint64_t seed : {0, 1, 2}) EXPECT_EQ(Train("lenet", "imagenet", {"/cpu:0", "/gpu:0", "/gpu:1"}, Gpus(seed)), expected);
+  for (uint64_t seed : {0, 1, 2})
+    EXPECT_EQ(Train("lenet", "imagenet", {"/cpu:0", "/gpu:0", "/gpu:1"}, Gpus(seed)), expected);
 }
 
 TEST(SimulatedModels, ResidualNetworksGiveTheBitsOfCpuDevices) {

@@ -23,7 +23,8 @@ std::vector<std::string> Columns(const std::string& line) {
 }
 
 // The longest of the keys that is the path itself, or a folder above it.
-template <typename Keys> std::string LongestPrefix(const Keys& keys, const std::string& path) {
+template <typename Keys>
+std::string LongestPrefix(const Keys& keys, const std::string& path) {
   std::string best;
   for (const std::string& key : keys) {
     const bool folder = !key.empty() && key.back() == '/';

@@ -19,7 +19,8 @@ std::filesystem::path GoldenDir() {
 nlohmann::json GoldenJson(std::string_view relative_path) {
   const std::filesystem::path path = GoldenDir() / relative_path;
   std::ifstream file(path, std::ios::binary);
-  if (!file) throw NotFound(fmt::format("{}: cannot be opened; MUSTER_GOLDEN names the folder of golden values", path.string()));
+  if (!file)
+    throw NotFound(fmt::format("{}: cannot be opened; MUSTER_GOLDEN names the folder of golden values", path.string()));
   try {
     return nlohmann::json::parse(file);
   } catch (const nlohmann::json::exception& error) {

@@ -98,7 +98,8 @@ Tensor ReadNpy(const std::filesystem::path& path) {
   const size_t expected = widen ? tensor.byte_size() / 2 : tensor.byte_size();
   const char* body = bytes.data() + kPreamble + header_size;
   if (bytes.size() - kPreamble - header_size != expected)
-    Fail(path, fmt::format("holds {} bytes of data, its shape asks for {}", bytes.size() - kPreamble - header_size, expected));
+    Fail(path, fmt::format("holds {} bytes of data, its shape asks for {}", bytes.size() - kPreamble - header_size,
+                           expected));
   if (widen) {
     WidenUInt16(body, &tensor);
   } else {

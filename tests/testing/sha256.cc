@@ -10,8 +10,8 @@
 namespace muster::testing {
 namespace {
 
-// The first 32 bits of the fractional part of the root of each of the first primes, which is how the standard defines its
-// constants: square roots for the state, cube roots for the rounds.
+// The first 32 bits of the fractional part of the root of each of the first primes, which is how the standard defines
+// its constants: square roots for the state, cube roots for the rounds.
 template <size_t N>
 std::array<uint32_t, N> FractionsOfRoots(long double (*root)(long double)) {
   std::array<uint32_t, N> words{};
@@ -33,11 +33,13 @@ void AddBlock(const unsigned char* block, std::array<uint32_t, 8>* state) {
     for (size_t byte = 0; byte < 4; ++byte) w[i] = w[i] << 8 | block[4 * i + byte];
   for (size_t i = 16; i < 64; ++i) {
     const uint32_t a = w[i - 15], b = w[i - 2];
-    w[i] = w[i - 16] + (std::rotr(a, 7) ^ std::rotr(a, 18) ^ a >> 3) + w[i - 7] + (std::rotr(b, 17) ^ std::rotr(b, 19) ^ b >> 10);
+    w[i] = w[i - 16] + (std::rotr(a, 7) ^ std::rotr(a, 18) ^ a >> 3) + w[i - 7] +
+           (std::rotr(b, 17) ^ std::rotr(b, 19) ^ b >> 10);
   }
   auto [a, b, c, d, e, f, g, h] = *state;
   for (size_t i = 0; i < 64; ++i) {
-    const uint32_t t1 = h + (std::rotr(e, 6) ^ std::rotr(e, 11) ^ std::rotr(e, 25)) + ((e & f) ^ (~e & g)) + rounds[i] + w[i];
+    const uint32_t t1 =
+        h + (std::rotr(e, 6) ^ std::rotr(e, 11) ^ std::rotr(e, 25)) + ((e & f) ^ (~e & g)) + rounds[i] + w[i];
     const uint32_t t2 = (std::rotr(a, 2) ^ std::rotr(a, 13) ^ std::rotr(a, 22)) + ((a & b) ^ (a & c) ^ (b & c));
     h = g, g = f, f = e, e = d + t1, d = c, c = b, b = a, a = t1 + t2;
   }
@@ -53,7 +55,8 @@ std::string Sha256(std::string_view bytes) {
   padded.resize((padded.size() + 8 + 63) / 64 * 64 - 8, '\0');
   for (int shift = 56; shift >= 0; shift -= 8) padded.push_back(static_cast<char>(uint64_t{bytes.size()} * 8 >> shift));
   std::array<uint32_t, 8> state = FractionsOfRoots<8>([](long double x) { return std::sqrt(x); });
-  for (size_t at = 0; at < padded.size(); at += 64) AddBlock(reinterpret_cast<const unsigned char*>(padded.data()) + at, &state);
+  for (size_t at = 0; at < padded.size(); at += 64)
+    AddBlock(reinterpret_cast<const unsigned char*>(padded.data()) + at, &state);
   std::string text;
   for (const uint32_t word : state) text += fmt::format("{:08x}", word);
   return text;

@@ -19,34 +19,40 @@ using ::testing::ElementsAre;
 
 constexpr int64_t kBatch = 4;
 
-// Convolutions whose filters have a form of their own on the CPU, and dense layers. Channels fill the widest vectors: a form that
-// is padded would travel with its padding.
+// Convolutions whose filters have a form of their own on the CPU, and dense layers. Channels fill the widest vectors: a
+// form that is padded would travel with its padding.
 const Model& DeepNet() {
-  static const Model model = {.name = "deep_net", .dataset = "cifar10", .image_size = 12, .layers = [](ModelBuilder& builder, Output x) {
-                                x = builder.Conv(x, 16, 5, 5, {.strides = {2, 2}});
-                                x = builder.Conv(x, 16, 3, 3, {.strides = {2, 2}});
-                                x = builder.Conv(x, 32, 3, 3);
-                                return builder.Affine(builder.Affine(builder.Flatten(x), 40), 30);
-                              }};
+  static const Model model = {
+      .name = "deep_net", .dataset = "cifar10", .image_size = 12, .layers = [](ModelBuilder& builder, Output x) {
+        x = builder.Conv(x, 16, 5, 5, {.strides = {2, 2}});
+        x = builder.Conv(x, 16, 3, 3, {.strides = {2, 2}});
+        x = builder.Conv(x, 32, 3, 3);
+        return builder.Affine(builder.Affine(builder.Flatten(x), 40), 30);
+      }};
   return model;
 }
 
 class Replicas {
  public:
-  Replicas(ExchangeOptions exchange, std::vector<std::string> devices, const SessionOptions& session) : towers_(static_cast<int>(devices.size())) {
-    const StrategyOptions strategy{.variable_update = VariableUpdate::kReplicated, .tower_devices = std::move(devices), .exchange = std::move(exchange)};
+  Replicas(ExchangeOptions exchange, std::vector<std::string> devices, const SessionOptions& session)
+      : towers_(static_cast<int>(devices.size())) {
+    const StrategyOptions strategy{.variable_update = VariableUpdate::kReplicated,
+                                   .tower_devices = std::move(devices),
+                                   .exchange = std::move(exchange)};
     TowerOptions options;
     options.weight_decay.rate = 1e-3;
     options.num_classes = 10;
     const auto build = [this](const Scope& scope, int, const TowerOptions& tower) {
-      const Output images = ops::Placeholder(scope, DType::kFloat32, {kBatch, 12, 12, 3}), labels = ops::Placeholder(scope, DType::kInt32, {kBatch});
+      const Output images = ops::Placeholder(scope, DType::kFloat32, {kBatch, 12, 12, 3}),
+                   labels = ops::Placeholder(scope, DType::kInt32, {kBatch});
       feeds_.insert(feeds_.end(), {images, labels});
       return BuildTrainingTower(scope, DeepNet(), images, labels, tower);
     };
     set_ = BuildTrainingTowers(Scope(&graph_), strategy, options, build, [] { return MomentumOptimizer(0.05, 0.9); });
     session_ = std::make_unique<Session>(&graph_, session);
     runner_ = session_->Prepare(feeds_, {set_.total_loss}, {set_.train_step});
-    session_->Initialize();  // behind Prepare, so that variables have their forms when they get their memory, side by side
+    session_
+        ->Initialize();  // behind Prepare, so that variables have their forms when they get their memory, side by side
   }
 
   // Losses of some steps, then all weights of the first and the last copy.
@@ -101,8 +107,10 @@ TEST(Buckets, FillUpInTheOrderInWhichGradientsAreMade) {
   const ExchangeContext context{Scope(&graph), CpuDevices(2), 1, CpuDevices(2)};
   std::vector<Parts> gradients(6);
   for (const size_t i : {5, 4, 3, 1, 2, 0})  // the backward pass makes the last one first
-    for (int t = 0; t < 2; ++t) gradients[i].push_back(ops::Placeholder(context.OnTower(t), DType::kFloat32, {static_cast<int64_t>(i) + 1}));
-  EXPECT_THAT(Buckets(context, gradients, 20, 32).members(), ElementsAre(ElementsAre(5), ElementsAre(3, 4), ElementsAre(0, 1, 2)))
+    for (int t = 0; t < 2; ++t)
+      gradients[i].push_back(ops::Placeholder(context.OnTower(t), DType::kFloat32, {static_cast<int64_t>(i) + 1}));
+  EXPECT_THAT(Buckets(context, gradients, 20, 32).members(),
+              ElementsAre(ElementsAre(5), ElementsAre(3, 4), ElementsAre(0, 1, 2)))
       << "24 bytes are enough for the first; then 20 + 16; the rest";
   EXPECT_THAT(Buckets(context, gradients, 1, 1).members().size(), 6u);
   EXPECT_THAT(Buckets(context, gradients, 1 << 20, 1 << 20).members(), ElementsAre(ElementsAre(0, 1, 2, 3, 4, 5)));
@@ -112,7 +120,8 @@ TEST(Buckets, HoldTensorsOfOneType) {
   Graph graph;
   const ExchangeContext context{Scope(&graph), CpuDevices(1), 1, CpuDevices(1)};
   std::vector<Parts> gradients;
-  for (const DType dtype : {DType::kFloat32, DType::kFloat64, DType::kFloat32}) gradients.push_back({ops::Placeholder(context.OnTower(0), dtype, {4})});
+  for (const DType dtype : {DType::kFloat32, DType::kFloat64, DType::kFloat32})
+    gradients.push_back({ops::Placeholder(context.OnTower(0), dtype, {4})});
   EXPECT_THAT(Buckets(context, gradients, 1 << 20, 1 << 20).members(), ElementsAre(ElementsAre(0, 2), ElementsAre(1)));
 }
 
@@ -128,16 +137,19 @@ TEST(Buckets, OfHalfPrecisionAreSummedToTheirEnd) {
       feeds.push_back(ops::Placeholder(scope, DType::kFloat32, {size}));
       tensors.push_back(ops::Cast(scope, feeds.back(), DType::kFloat16));
       values.emplace_back(DType::kFloat32, Shape{size});
-      for (size_t i = 0; i < values.back().data<float>().size(); ++i) values.back().data<float>()[i] = factor * static_cast<float>(i + 1);
+      for (size_t i = 0; i < values.back().data<float>().size(); ++i)
+        values.back().data<float>()[i] = factor * static_cast<float>(i + 1);
     }
     buckets.push_back(ops::Bucket(scope, tensors));
   }
   std::vector<Output> fetches;
-  for (Output sum : ops::Unbucket(scope, ops::AddN(scope, buckets), {{3}, {50}, {1}})) fetches.push_back(ops::Cast(scope, sum, DType::kFloat32));
+  for (Output sum : ops::Unbucket(scope, ops::AddN(scope, buckets), {{3}, {50}, {1}}))
+    fetches.push_back(ops::Cast(scope, sum, DType::kFloat32));
   Session session(&graph);
   for (const Tensor& sum : session.Prepare(feeds, fetches)->Run(values))
     for (size_t i = 0; i < sum.data<float>().size(); ++i)
-      EXPECT_EQ(sum.data<float>()[i], 11 * static_cast<float>(i + 1)) << "element " << i << " of " << sum.shape().ToString();
+      EXPECT_EQ(sum.data<float>()[i], 11 * static_cast<float>(i + 1))
+          << "element " << i << " of " << sum.shape().ToString();
 }
 
 TEST(Buckets, ChangeNoBit) {
@@ -146,16 +158,19 @@ TEST(Buckets, ChangeNoBit) {
     for (const int64_t bytes : {1, 4000, 20000, 1 << 20}) {
       EXPECT_EQ(Replicas(InBuckets(bytes), CpuDevices(towers), OnCpus(towers)).Train(), expected) << bytes;
       for (const uint64_t seed : {0, 1, 2})
-        EXPECT_EQ(Replicas(InBuckets(bytes), GpuDevices(towers), OnSimulatedGpus(towers, seed)).Train(), expected) << bytes << ", seed " << seed;
+        EXPECT_EQ(Replicas(InBuckets(bytes), GpuDevices(towers), OnSimulatedGpus(towers, seed)).Train(), expected)
+            << bytes << ", seed " << seed;
     }
   }
 }
 
-// Where devices do not share a form of weights, or memory is not planned, tensors are copied into buckets and out of them.
+// Where devices do not share a form of weights, or memory is not planned, tensors are copied into buckets and out of
+// them.
 TEST(Buckets, ChangeNoBitWhereTheyAreCopied) {
   ExchangeOptions none = InBuckets(0), some = InBuckets(4000);
   none.sum_on_cpu = some.sum_on_cpu = true;
-  EXPECT_EQ(Replicas(some, GpuDevices(2), OnSimulatedGpus(2, 1)).Train(), Replicas(none, GpuDevices(2), OnSimulatedGpus(2, 1)).Train());
+  EXPECT_EQ(Replicas(some, GpuDevices(2), OnSimulatedGpus(2, 1)).Train(),
+            Replicas(none, GpuDevices(2), OnSimulatedGpus(2, 1)).Train());
   SessionOptions separate = OnCpus(2), plain = OnCpus(2);
   separate.use_arena = plain.optimize = false;
   EXPECT_EQ(Replicas(some, CpuDevices(2), separate).Train(), Replicas(none, CpuDevices(2), separate).Train());
@@ -168,7 +183,8 @@ TEST(Buckets, WorkWithEveryAlgorithm) {
     const std::vector<float> whole = Replicas(InBuckets(0, spec), CpuDevices(3), OnCpus(3)).Train(),
                              first = Replicas(InBuckets(20000, spec), CpuDevices(3), OnCpus(3)).Train();
     ASSERT_EQ(first.size(), whole.size());
-    for (size_t i = 0; i < whole.size(); ++i) ASSERT_NEAR(first[i], whole[i], 1e-5 * std::max(1.0f, std::abs(whole[i])));
+    for (size_t i = 0; i < whole.size(); ++i)
+      ASSERT_NEAR(first[i], whole[i], 1e-5 * std::max(1.0f, std::abs(whole[i])));
     EXPECT_EQ(Replicas(InBuckets(20000, spec), CpuDevices(3), OnCpus(3)).Train(), first);
   }
 }
@@ -181,7 +197,8 @@ int CountSteps(const PlanSummary::Partition& partition, const std::string& op) {
 
 // 12 gradients, of three convolutions and three dense layers.
 TEST(Buckets, TakeOneTransferEachWayAndOneUpdate) {
-  const PlanSummary each = Replicas(InBuckets(0), CpuDevices(2), OnCpus(2)).Summary(), buckets = Replicas(InBuckets(20000), CpuDevices(2), OnCpus(2)).Summary();
+  const PlanSummary each = Replicas(InBuckets(0), CpuDevices(2), OnCpus(2)).Summary(),
+                    buckets = Replicas(InBuckets(20000), CpuDevices(2), OnCpus(2)).Summary();
   int64_t in_buckets = 0, alone = 0;
   for (const PlanSummary::Transfer& t : buckets.transfers) in_buckets += t.bytes > 64;
   for (const PlanSummary::Transfer& t : each.transfers) alone += t.desc.shape.rank() > 0;
@@ -190,7 +207,8 @@ TEST(Buckets, TakeOneTransferEachWayAndOneUpdate) {
   EXPECT_EQ(in_buckets, 2 * num_buckets);
   EXPECT_GT(num_buckets, 2);
   EXPECT_LT(num_buckets, 8);
-  for (const PlanSummary::Partition& partition : buckets.partitions) EXPECT_EQ(CountSteps(partition, "ApplyMomentum"), num_buckets) << partition.device;
+  for (const PlanSummary::Partition& partition : buckets.partitions)
+    EXPECT_EQ(CountSteps(partition, "ApplyMomentum"), num_buckets) << partition.device;
 }
 
 // Where a step of this kind stands on a device, first or last; -1: nowhere.

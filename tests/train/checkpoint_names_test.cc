@@ -62,7 +62,8 @@ TEST_P(GoldenCheckpointNames, AreThoseOfTfCnnBenchmarks) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Optimizers, GoldenCheckpointNames, ::testing::Values("parameter_server", "momentum", "adam", "rmsprop"));
+INSTANTIATE_TEST_SUITE_P(Optimizers, GoldenCheckpointNames,
+                         ::testing::Values("parameter_server", "momentum", "adam", "rmsprop"));
 
 // Of the optimizer's own state too, which has no "v1/" in front.
 TEST(CheckpointNames, VariablesThatTowersSaveAreThoseOfACheckpoint) {
@@ -77,7 +78,8 @@ TEST(CheckpointNames, VariablesThatTowersSaveAreThoseOfACheckpoint) {
     return names;
   };
   EXPECT_THAT(saved(VariableUpdate::kReplicated), ::testing::ElementsAre("v0/cg/w", "beta1_power"));
-  EXPECT_THAT(saved(VariableUpdate::kIndependent), ::testing::ElementsAre("v0/cg/w", "v1/cg/w", "beta1_power", "beta1_power_1"));
+  EXPECT_THAT(saved(VariableUpdate::kIndependent),
+              ::testing::ElementsAre("v0/cg/w", "v1/cg/w", "beta1_power", "beta1_power_1"));
   EXPECT_EQ(SavedVariables(graph, VariableUpdate::kReplicated)[0].initializer, variables[0].initializer);
 }
 
@@ -85,7 +87,8 @@ TEST(CheckpointNames, VariablesThatTowersSaveAreThoseOfACheckpoint) {
 TEST(CheckpointNames, OnlyTheLossScaleIsOptional) {
   Graph graph;
   const Scope scope(&graph);
-  for (const char* name : {"v/cg/w", "loss_scale", "loss_scale_normal_steps", "v/loss_scale"}) GetVariable(scope, {name, DType::kFloat32, {1}, initializers::Zeros()});
+  for (const char* name : {"v/cg/w", "loss_scale", "loss_scale_normal_steps", "v/loss_scale"})
+    GetVariable(scope, {name, DType::kFloat32, {1}, initializers::Zeros()});
   std::vector<std::string> optional;
   for (const SavedVariable& variable : CheckpointVariables(graph))
     if (variable.is_optional) optional.push_back(variable.name);
@@ -95,7 +98,8 @@ TEST(CheckpointNames, OnlyTheLossScaleIsOptional) {
 TEST(CheckpointNames, EqualCopiesAreSavedOnceAndAllRestored) {
   Graph graph;
   const Scope scope(&graph);
-  for (const char* name : {"v0/cg/w", "v1/cg/w"}) GetVariable(scope, {name, DType::kFloat32, {1}, initializers::Zeros()});
+  for (const char* name : {"v0/cg/w", "v1/cg/w"})
+    GetVariable(scope, {name, DType::kFloat32, {1}, initializers::Zeros()});
   const std::vector<SavedVariable> equal = CheckpointVariables(graph, true), apart = CheckpointVariables(graph, false);
   EXPECT_EQ(equal[0].name, "v0/cg/w");
   EXPECT_EQ(equal[1].name, "v0/cg/w");

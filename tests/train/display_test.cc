@@ -26,8 +26,15 @@ const Progress kHalfway{.step = 50,
                         .images_per_sec = 12345.6,
                         .seconds_left = 65};
 
-const Evaluation kEvaluation{.epoch = 3.0002, .step = 60, .train_loss = 0.25, .train_accuracy = 0.875, .test_loss = 0.5,
-                             .test_accuracy = 0.8125, .learning_rate = 0.001, .images_per_sec = 5000, .at_seconds = 12.34};
+const Evaluation kEvaluation{.epoch = 3.0002,
+                             .step = 60,
+                             .train_loss = 0.25,
+                             .train_accuracy = 0.875,
+                             .test_loss = 0.5,
+                             .test_accuracy = 0.8125,
+                             .learning_rate = 0.001,
+                             .images_per_sec = 5000,
+                             .at_seconds = 12.34};
 
 TEST(ProgressLine, ShowsEpochBarLossAccuracySpeedAndTimeLeft) {
   EXPECT_EQ(ProgressLine(kHalfway, 200, false),
@@ -48,7 +55,8 @@ TEST(ProgressLine, ANanHasNoSign) {
 }
 
 TEST(ProgressLine, NeverExceedsTheWidthOfTheTerminal) {
-  for (int columns = 1; columns <= 150; ++columns) EXPECT_LE(ProgressLine(kHalfway, columns, false).size(), static_cast<size_t>(columns));
+  for (int columns = 1; columns <= 150; ++columns)
+    EXPECT_LE(ProgressLine(kHalfway, columns, false).size(), static_cast<size_t>(columns));
 }
 
 TEST(ProgressLine, ANarrowTerminalLosesTimeLeftFirstAndLossLast) {
@@ -117,10 +125,11 @@ TEST(Display, APipeGetsWholePlainLines) {
   display->DuringEvaluation(kHalfway, 1, 4);
   display->AfterEvaluation(kHalfway, kEvaluation);
   display->End({});
-  EXPECT_EQ(console.all(),
-            "step 25 of 400  epoch 2.50  loss 0.2500  accuracy 0.8750  12346 images/s  1 min 05 s left\n"
-            "step 50 of 400  epoch 2.50  loss 0.2500  accuracy 0.8750  12346 images/s  1 min 05 s left\n"
-            "epoch 3/10  loss 0.2500  accuracy 0.8750  test loss 0.5000  test accuracy 0.8125  5000 images/s  at 12.3 s\n");
+  EXPECT_EQ(
+      console.all(),
+      "step 25 of 400  epoch 2.50  loss 0.2500  accuracy 0.8750  12346 images/s  1 min 05 s left\n"
+      "step 50 of 400  epoch 2.50  loss 0.2500  accuracy 0.8750  12346 images/s  1 min 05 s left\n"
+      "epoch 3/10  loss 0.2500  accuracy 0.8750  test loss 0.5000  test accuracy 0.8125  5000 images/s  at 12.3 s\n");
 }
 
 TEST(Display, DisplayEveryZeroLeavesOnlyEvaluations) {
@@ -147,8 +156,15 @@ TEST(SpeedMeter, FollowsTheLastSeconds) {
 }
 
 TEST(Summary, ATargetReachedIsTheHeadline) {
-  TrainResult result{.outcome = Outcome::kTargetReached, .target_accuracy = 0.8, .steps = 60, .images = 30000, .epochs = 3,
-                     .first_step_at_seconds = 1.5, .train_seconds = 10, .eval_seconds = 1, .input_wait_seconds = 0.25,
+  TrainResult result{.outcome = Outcome::kTargetReached,
+                     .target_accuracy = 0.8,
+                     .steps = 60,
+                     .images = 30000,
+                     .epochs = 3,
+                     .first_step_at_seconds = 1.5,
+                     .train_seconds = 10,
+                     .eval_seconds = 1,
+                     .input_wait_seconds = 0.25,
                      .evaluations = {kEvaluation}};
   EXPECT_EQ(SummaryText(result),
             "Reached the target test accuracy of 0.8 in 12.3 s.\n"
@@ -165,8 +181,9 @@ TEST(Summary, OneEpochIsNoPlural) {
 }
 
 TEST(Summary, AMissedTargetAndAnInterruptSaySo) {
-  EXPECT_THAT(SummaryText({.outcome = Outcome::kEpochsDone, .target_accuracy = 0.9, .epochs = 5, .evaluations = {kEvaluation}}),
-              HasSubstr("The target test accuracy of 0.9 was not reached in 5 epochs."));
+  EXPECT_THAT(
+      SummaryText({.outcome = Outcome::kEpochsDone, .target_accuracy = 0.9, .epochs = 5, .evaluations = {kEvaluation}}),
+      HasSubstr("The target test accuracy of 0.9 was not reached in 5 epochs."));
   EXPECT_THAT(SummaryText({.outcome = Outcome::kInterrupted}), HasSubstr("Interrupted."));
 }
 

@@ -16,7 +16,8 @@ constexpr int kTensors = 10;
 
 // Sizes that chunks and shards do not divide, a scalar among them.
 Shape ShapeOf(int tensor) {
-  const std::vector<Shape> shapes = {Shape{}, Shape{3}, Shape{7, 5}, Shape{1}, Shape{64}, Shape{2, 2, 2}, Shape{31}, Shape{4, 25}, Shape{9}, Shape{128}};
+  const std::vector<Shape> shapes = {Shape{},        Shape{3},  Shape{7, 5},  Shape{1}, Shape{64},
+                                     Shape{2, 2, 2}, Shape{31}, Shape{4, 25}, Shape{9}, Shape{128}};
   return shapes[static_cast<size_t>(tensor)];
 }
 
@@ -48,14 +49,16 @@ std::vector<std::vector<Tensor>> RunExchange(const ExchangeRun& run, int calls) 
     for (int t = 0; t < run.towers; ++t) {
       const Output fed = ops::Placeholder(context.OnTower(t), DType::kFloat32, ShapeOf(i));
       feeds.push_back(fed);
-      gradients[static_cast<size_t>(i)].push_back(run.dtype == DType::kFloat32 ? fed : ops::Cast(context.OnTower(t), fed, run.dtype));
+      gradients[static_cast<size_t>(i)].push_back(
+          run.dtype == DType::kFloat32 ? fed : ops::Cast(context.OnTower(t), fed, run.dtype));
     }
   const Exchanged exchanged = ExchangeGradients(context, run.options, gradients);
   // Read where the tower is, as its update would.
   for (const Parts& parts : exchanged.gradients)
     for (int t = 0; t < run.towers; ++t) {
       EXPECT_EQ(graph.dtype(parts[static_cast<size_t>(t)]), run.dtype);
-      fetches.push_back(ops::Neg(context.OnTower(t), ops::Cast(context.OnTower(t), parts[static_cast<size_t>(t)], DType::kFloat32)));
+      fetches.push_back(
+          ops::Neg(context.OnTower(t), ops::Cast(context.OnTower(t), parts[static_cast<size_t>(t)], DType::kFloat32)));
     }
   Session session(&graph, run.session());
   session.Initialize();
@@ -66,7 +69,8 @@ std::vector<std::vector<Tensor>> RunExchange(const ExchangeRun& run, int calls) 
     for (int i = 0; i < kTensors; ++i)
       for (int t = 0; t < run.towers; ++t) {
         Tensor value(DType::kFloat32, ShapeOf(i));
-        for (int64_t e = 0; e < ShapeOf(i).num_elements(); ++e) value.data<float>()[static_cast<size_t>(e)] = ValueOf(call, t, i, e);
+        for (int64_t e = 0; e < ShapeOf(i).num_elements(); ++e)
+          value.data<float>()[static_cast<size_t>(e)] = ValueOf(call, t, i, e);
         values.push_back(value);
       }
     results.push_back(runner->Run(values));
@@ -81,14 +85,16 @@ void ExpectSums(const std::vector<Tensor>& results, int call, const ExchangeRun&
       float sum = 0;
       for (int t = 0; t < run.towers && call >= 0; ++t) sum += ValueOf(call, t, i, e);
       for (int t = 0; t < run.towers; ++t)
-        ASSERT_EQ(results[static_cast<size_t>(i * run.towers + t)].data<float>()[static_cast<size_t>(e)], -sum * static_cast<float>(run.scale))
+        ASSERT_EQ(results[static_cast<size_t>(i * run.towers + t)].data<float>()[static_cast<size_t>(e)],
+                  -sum * static_cast<float>(run.scale))
             << "tensor " << i << ", tower " << t << ", element " << e;
     }
 }
 
 void ExpectSumsIn(const ExchangeRun& run) {
   const auto results = RunExchange(run, 2);
-  for (int call = 0; call < 2; ++call) ExpectSums(results[static_cast<size_t>(call)], run.options.relaxed ? call - 1 : call, run);
+  for (int call = 0; call < 2; ++call)
+    ExpectSums(results[static_cast<size_t>(call)], run.options.relaxed ? call - 1 : call, run);
 }
 
 void ExpectSumsOf(const ExchangeOptions& options, int towers = 10) {
@@ -108,8 +114,8 @@ TEST(Exchange, PlainCopySumsOnTheTowersOrOnTheCpu) {
 
 TEST(Exchange, EverySpecificationSums) {
   for (const char* spec : {"pscpu", "psgpu", "psgpu#3", "psgpu#10", "pscpu#4", "xring", "xring#2", "nccl", "nccl/xring",
-                           "nccl/rechd", "nccl/pscpu", "pscpu/pscpu", "collective", "collective#2", "pscpu:1:psgpu#2:40:xring#3",
-                           "xring:8:pscpu:9:nccl"}) {
+                           "nccl/rechd", "nccl/pscpu", "pscpu/pscpu", "collective", "collective#2",
+                           "pscpu:1:psgpu#2:40:xring#3", "xring:8:pscpu:9:nccl"}) {
     SCOPED_TRACE(spec);
     ExpectSumsOf(Spec(spec));
     if (!std::string(spec).ends_with("#10") && !std::string(spec).ends_with("#4")) ExpectSumsOf(Spec(spec), 3);
@@ -149,15 +155,22 @@ TEST(Exchange, ARingWithRepackingAndRelaxedConsistency) {
   ExpectSumsOf(options);
 }
 
-// The peer's ten devices and ten tensors, on GPUs, in float32, in float16 on the way and in float16 throughout. Whole numbers up to
-// 2048 are exact in float16.
+// The peer's ten devices and ten tensors, on GPUs, in float32, in float16 on the way and in float16 throughout. Whole
+// numbers up to 2048 are exact in float16.
 TEST(Exchange, TenSimulatedGpusSumTenTensorsByEveryRule) {
-  std::vector<ExchangeOptions> rules = {{}, {.gradient_repacking = 3}, {.relaxed = true}, {.sum_on_cpu = true}, Spec("pscpu"), Spec("xring"), Spec("psgpu#3")};
+  std::vector<ExchangeOptions> rules = {{},
+                                        {.gradient_repacking = 3},
+                                        {.relaxed = true},
+                                        {.sum_on_cpu = true},
+                                        Spec("pscpu"),
+                                        Spec("xring"),
+                                        Spec("psgpu#3")};
   rules.push_back(Spec("xring"));
   rules.back().gradient_repacking = 3;
   rules.back().relaxed = true;
   for (size_t rule = 0; rule < rules.size(); ++rule)
-    for (const auto& [dtype, on_the_way] : {std::pair(DType::kFloat32, false), std::pair(DType::kFloat32, true), std::pair(DType::kFloat16, true)}) {
+    for (const auto& [dtype, on_the_way] :
+         {std::pair(DType::kFloat32, false), std::pair(DType::kFloat32, true), std::pair(DType::kFloat16, true)}) {
       SCOPED_TRACE(fmt::format("rule {}, {}, {}", rule, DTypeName(dtype), on_the_way));
       ExchangeOptions options = rules[rule];
       options.half_precision = on_the_way;

@@ -24,17 +24,20 @@ class Workbench {
       const Output x = ops::RandomUniform(scope, DType::kFloat32, Shape{4, 6});
       const Scope inner = scope.WithVariableScope("cg");
       Tower tower;
-      tower.variables = {options.layers.get_variable(inner, {"hidden", DType::kFloat32, {6, 5}, initializers::Constant(0.5)}),
-                         options.layers.get_variable(inner, {"top", DType::kFloat32, {5, 3}, initializers::Constant(0.25)})};
+      tower.variables = {
+          options.layers.get_variable(inner, {"hidden", DType::kFloat32, {6, 5}, initializers::Constant(0.5)}),
+          options.layers.get_variable(inner, {"top", DType::kFloat32, {5, 3}, initializers::Constant(0.25)})};
       const Output hidden = ops::Relu(scope, ops::MatMul(scope, x, tower.variables[0]));
-      tower.base_loss = tower.total_loss = ops::Mean(scope, ops::Square(scope, ops::MatMul(scope, hidden, tower.variables[1])));
+      tower.base_loss = tower.total_loss =
+          ops::Mean(scope, ops::Square(scope, ops::MatMul(scope, hidden, tower.variables[1])));
       tower.gradients = Gradients(scope, tower.total_loss, {tower.variables[0], tower.variables[1]});
       return tower;
     };
     set_ = BuildTrainingTowers(Scope(&graph_), strategy, {}, build, [] { return GradientDescentOptimizer(0.1); });
     SessionOptions devices = OnSimulatedGpus(kTowers, 0);
     devices.backend = "reference";
-    bench_ = std::make_unique<testing::PlanWorkbench>(graph_, std::vector<Output>{set_.total_loss}, std::vector<NodeId>{set_.train_step}, devices);
+    bench_ = std::make_unique<testing::PlanWorkbench>(graph_, std::vector<Output>{set_.total_loss},
+                                                      std::vector<NodeId>{set_.train_step}, devices);
   }
 
   Plan CompileOnce() { return bench_->CompileOnce(); }

@@ -72,7 +72,8 @@ class FakeTrainStep : public TrainStep {
     clock_->now += 0.1;
     for (int64_t row = 0; row < batch.valid; ++row)
       evaluated.push_back(static_cast<int64_t>(batch.images.data<float>()[static_cast<size_t>(row)]));
-    return {test_loss * static_cast<double>(batch.valid), static_cast<int64_t>(accuracy(steps) * static_cast<double>(batch.valid))};
+    return {test_loss * static_cast<double>(batch.valid),
+            static_cast<int64_t>(accuracy(steps) * static_cast<double>(batch.valid))};
   }
   std::string ExplainNonFinite(int64_t step, const data::BatchSource&) override {
     return "layer conv" + std::to_string(step) + " holds NaN";

@@ -32,7 +32,8 @@ TEST(TrainFlags, DefaultsTrainFashionMnistToNinetyPercent) {
 }
 
 TEST(TrainFlags, ValuesReachTheOptions) {
-  const TrainOptions options = Parse({"--random_flip", "--shift_crop=2", "--seed=9", "--optimizer=lars", "--momentum", "0.8", "--batch_size=32"});
+  const TrainOptions options = Parse(
+      {"--random_flip", "--shift_crop=2", "--seed=9", "--optimizer=lars", "--momentum", "0.8", "--batch_size=32"});
   EXPECT_TRUE(options.pipeline.augment.flip);
   EXPECT_EQ(options.pipeline.augment.max_shift, 2);
   EXPECT_EQ(options.pipeline.augment.seed, 9u);
@@ -54,22 +55,28 @@ TEST(TrainFlags, AMalformedPiecewiseScheduleNamesThePart) {
   EXPECT_THAT(ErrorOf({"--piecewise_learning_rate_schedule=0.3;x;0.03"}), HasSubstr("'x' is no number"));
   EXPECT_THAT(ErrorOf({"--piecewise_learning_rate_schedule=0.3;10"}), HasSubstr("it ends with an epoch"));
   EXPECT_THAT(ErrorOf({"--piecewise_learning_rate_schedule=0.3;"}), HasSubstr("'' is no number"));
-  EXPECT_THAT(ErrorOf({"--piecewise_learning_rate_schedule=0.3;9;0.1;8;0.01"}), HasSubstr("epoch 8 does not come after epoch 9"));
+  EXPECT_THAT(ErrorOf({"--piecewise_learning_rate_schedule=0.3;9;0.1;8;0.01"}),
+              HasSubstr("epoch 8 does not come after epoch 9"));
   EXPECT_THAT(ErrorOf({"--piecewise_learning_rate_schedule=-0.3"}), HasSubstr("'-0.3' is negative"));
   EXPECT_THAT(ErrorOf({"--piecewise_learning_rate_schedule=nan"}), HasSubstr("'nan' is no number"));
 }
 
 TEST(TrainFlags, FlagsThatExcludeEachOtherAreNamed) {
-  EXPECT_THAT(ErrorOf({"--piecewise_learning_rate_schedule=0.1", "--init_learning_rate=1"}), HasSubstr("exclude each other"));
-  EXPECT_THAT(ErrorOf({"--piecewise_learning_rate_schedule=0.1", "--learning_rate_schedule=cosine"}), HasSubstr("exclude each other"));
+  EXPECT_THAT(ErrorOf({"--piecewise_learning_rate_schedule=0.1", "--init_learning_rate=1"}),
+              HasSubstr("exclude each other"));
+  EXPECT_THAT(ErrorOf({"--piecewise_learning_rate_schedule=0.1", "--learning_rate_schedule=cosine"}),
+              HasSubstr("exclude each other"));
   EXPECT_THAT(ErrorOf({"--learning_rate_schedule=piecewise"}), HasSubstr("needs --piecewise_learning_rate_schedule"));
-  EXPECT_THAT(ErrorOf({"--minimum_learning_rate=1", "--learning_rate_schedule=cosine"}), HasSubstr("is above --init_learning_rate"));
+  EXPECT_THAT(ErrorOf({"--minimum_learning_rate=1", "--learning_rate_schedule=cosine"}),
+              HasSubstr("is above --init_learning_rate"));
 }
 
 TEST(TrainFlags, AFlagThatWouldBeIgnoredIsRefused) {
-  EXPECT_THAT(ErrorOf({"--optimizer=adam", "--momentum=0.5"}), HasSubstr("--momentum has no effect without --optimizer=momentum, nesterov or lars"));
+  EXPECT_THAT(ErrorOf({"--optimizer=adam", "--momentum=0.5"}),
+              HasSubstr("--momentum has no effect without --optimizer=momentum, nesterov or lars"));
   EXPECT_THAT(ErrorOf({"--optimizer=sgd", "--adam_beta1=0.5"}), HasSubstr("--adam_beta1 has no effect"));
-  EXPECT_THAT(ErrorOf({"--learning_rate_schedule=constant", "--num_epochs_per_decay=2"}), HasSubstr("--num_epochs_per_decay has no effect"));
+  EXPECT_THAT(ErrorOf({"--learning_rate_schedule=constant", "--num_epochs_per_decay=2"}),
+              HasSubstr("--num_epochs_per_decay has no effect"));
 }
 
 TEST(TrainFlags, AdamDecaysOfOneAreRefused) {
@@ -84,13 +91,14 @@ TEST(TrainFlags, TheHelpNamesTheVariableWithTheDataFolder) {
 }
 
 TEST(TrainFlags, ValuesOutOfBoundsAreRefused) {
-  for (const char* word : {"--batch_size=0", "--batch_size=-1", "--target_accuracy=1.5", "--num_epochs=0", "--optimizer=magic", "--shift_crop=-1",
-                           "--eval_every_n_epochs=0"})
+  for (const char* word : {"--batch_size=0", "--batch_size=-1", "--target_accuracy=1.5", "--num_epochs=0",
+                           "--optimizer=magic", "--shift_crop=-1", "--eval_every_n_epochs=0"})
     EXPECT_THROW(Parse({word}), Error) << word;
 }
 
 TEST(ResultJson, HoldsWhatRepeatsTheRunAndWhatCameOut) {
-  const TrainOptions options = Parse({"--optimizer=momentum", "--init_learning_rate=0.1", "--learning_rate_schedule=cosine"});
+  const TrainOptions options =
+      Parse({"--optimizer=momentum", "--init_learning_rate=0.1", "--learning_rate_schedule=cosine"});
   TrainResult result{.outcome = Outcome::kTargetReached, .target_accuracy = 0.8, .steps = 7};
   result.evaluations.push_back({.epoch = 1, .step = 7, .test_accuracy = 0.85, .at_seconds = 3.5});
   const nlohmann::json json = ResultJson(options, {.train_images = 60000, .image_shape = {28, 28, 1}}, result);

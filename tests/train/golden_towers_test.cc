@@ -20,23 +20,28 @@ using muster::testing::GoldenTensor;
 using muster::testing::TrajectoryVariables;
 using nlohmann::json;
 
-template <typename T> Tensor As(const Tensor& tensor) {
+template <typename T>
+Tensor As(const Tensor& tensor) {
   const auto values = tensor.data<float>();
   return Tensor::Of<T>(tensor.shape(), std::span<const T>(std::vector<T>(values.begin(), values.end())));
 }
 
 // Images or labels of one tower at one step: the "half"-th part of number k of a stack.
-template <typename T> Tensor Part(const Tensor& stack, int64_t k, int64_t half, int64_t halves) {
+template <typename T>
+Tensor Part(const Tensor& stack, int64_t k, int64_t half, int64_t halves) {
   const Shape whole = stack.shape().Erased(0), shape = whole.Erased(0).Inserted(0, whole[0] / halves);
   const size_t begin = static_cast<size_t>(k * whole.num_elements() + half * shape.num_elements());
-  return Tensor::Of<T>(shape, std::span<const T>(stack.data<T>()).subspan(begin, static_cast<size_t>(shape.num_elements())));
+  return Tensor::Of<T>(shape,
+                       std::span<const T>(stack.data<T>()).subspan(begin, static_cast<size_t>(shape.num_elements())));
 }
 
-template <typename T> struct Feeds {
+template <typename T>
+struct Feeds {
   std::vector<Output> images, labels;
 };
 
-template <typename T> TowerBuilder NetTower(const json& run, const Tensor& images, Feeds<T>* feeds) {
+template <typename T>
+TowerBuilder NetTower(const json& run, const Tensor& images, Feeds<T>* feeds) {
   return [&run, &images, feeds](const Scope& scope, int, const TowerOptions& options) {
     const Shape batch = images.shape().Erased(0);
     const Shape shape = batch.Erased(0).Inserted(0, batch[0] / run["towers"].get<int64_t>());
@@ -46,11 +51,13 @@ template <typename T> TowerBuilder NetTower(const json& run, const Tensor& image
     const std::string name = run["name"];
     Tower tower;
     std::vector<NodeId>* updates = options.layers.update_moving_averages ? &tower.update_ops : nullptr;
-    tower.logits = muster::testing::TrajectoryLogits(name.substr(0, name.find('_')), scope, variables, feeds->images.back(), true, updates);
+    tower.logits = muster::testing::TrajectoryLogits(name.substr(0, name.find('_')), scope, variables,
+                                                     feeds->images.back(), true, updates);
     tower.variables = variables.trainable();
     tower.base_loss = SoftmaxCrossEntropyMean(scope, tower.logits, feeds->labels.back());
     tower.total_loss = AddWeightDecay(scope, tower.base_loss, variables.decayed(), options.weight_decay);
-    tower.gradients = Gradients(scope, tower.total_loss, std::vector<Output>(tower.variables.begin(), tower.variables.end()));
+    tower.gradients =
+        Gradients(scope, tower.total_loss, std::vector<Output>(tower.variables.begin(), tower.variables.end()));
     return tower;
   };
 }
@@ -60,16 +67,20 @@ std::string FileOf(const std::string& folder, std::string variable) {
   return "trajectories/" + folder + "/" + variable + ".npy";
 }
 
-template <typename T> void ExpectClose(const Tensor& ours, const Tensor& golden, double tolerance, const std::string& what) {
+template <typename T>
+void ExpectClose(const Tensor& ours, const Tensor& golden, double tolerance, const std::string& what) {
   for (size_t i = 0; i < golden.data<float>().size(); ++i)
-    ASSERT_NEAR(static_cast<double>(ours.data<T>()[i]), static_cast<double>(golden.data<float>()[i]), tolerance) << what;
+    ASSERT_NEAR(static_cast<double>(ours.data<T>()[i]), static_cast<double>(golden.data<float>()[i]), tolerance)
+        << what;
 }
 
 struct Tolerances {
   double loss, weights;
 };
 
-template <typename T> void ExpectTrajectory(const json& run, StrategyOptions strategy, const std::string& backend, const Tolerances& tolerances) {
+template <typename T>
+void ExpectTrajectory(const json& run, StrategyOptions strategy, const std::string& backend,
+                      const Tolerances& tolerances) {
   const std::string inputs = run["inputs_from"];
   const Tensor images = As<T>(GoldenTensor("trajectories/" + inputs + "/images.npy"));
   const Tensor labels = GoldenTensor("trajectories/" + inputs + "/labels.npy");
@@ -81,8 +92,11 @@ template <typename T> void ExpectTrajectory(const json& run, StrategyOptions str
   TowerOptions options;
   options.weight_decay.rate = run["weight_decay"];
   const double rate = run["learning_rate"];
-  const auto optimizer = [&] { return run["optimizer"] == "sgd" ? GradientDescentOptimizer(rate) : MomentumOptimizer(rate, 0.9); };
-  const TowerSet set = BuildTrainingTowers(Scope(&graph), strategy, options, NetTower<T>(run, images, &feeds), optimizer);
+  const auto optimizer = [&] {
+    return run["optimizer"] == "sgd" ? GradientDescentOptimizer(rate) : MomentumOptimizer(rate, 0.9);
+  };
+  const TowerSet set =
+      BuildTrainingTowers(Scope(&graph), strategy, options, NetTower<T>(run, images, &feeds), optimizer);
   Session session(&graph, OnCpus(towers, backend));
   session.Initialize();
   for (const json& row : run["variables"])
@@ -97,14 +111,16 @@ template <typename T> void ExpectTrajectory(const json& run, StrategyOptions str
     std::vector<Tensor> values;
     for (int64_t t = 0; t < towers; ++t) values.push_back(Part<T>(images, step % images.shape()[0], t, towers));
     for (int64_t t = 0; t < towers; ++t) values.push_back(Part<int32_t>(labels, step % images.shape()[0], t, towers));
-    EXPECT_NEAR(static_cast<double>(runner->Run(values)[0].template scalar<T>()), run["loss_float64"][static_cast<size_t>(step)].get<double>(), tolerances.loss)
+    EXPECT_NEAR(static_cast<double>(runner->Run(values)[0].template scalar<T>()),
+                run["loss_float64"][static_cast<size_t>(step)].get<double>(), tolerances.loss)
         << "step " << step;
   }
   for (const json& row : run["variables"]) {
     const std::string name = row["name"];
     NodeId node = graph.Find("v/" + name);
     if (node == kNoNode) node = graph.Find("v0/" + name);
-    ExpectClose<T>(session.ReadVariable({node, 0}), GoldenTensor(FileOf(run["name"].get<std::string>() + "/final", name)), tolerances.weights, name);
+    ExpectClose<T>(session.ReadVariable({node, 0}),
+                   GoldenTensor(FileOf(run["name"].get<std::string>() + "/final", name)), tolerances.weights, name);
   }
 }
 
@@ -119,7 +135,8 @@ std::vector<StrategyOptions> Strategies() {
   return all;
 }
 
-template <typename T> void ExpectTrajectories(const std::string& backend, const Tolerances& tolerances) {
+template <typename T>
+void ExpectTrajectories(const std::string& backend, const Tolerances& tolerances) {
   const json index = GoldenJson("trajectories/index.json");
   int runs = 0;
   for (const json& run : index["runs"]) {
@@ -133,7 +150,9 @@ template <typename T> void ExpectTrajectories(const std::string& backend, const 
   EXPECT_EQ(runs, 4);
 }
 
-TEST(GoldenTowers, TwentyStepsOnTwoDevicesInFloat64AreTensorFlows) { ExpectTrajectories<double>("reference", {1e-9, 5e-7}); }
+TEST(GoldenTowers, TwentyStepsOnTwoDevicesInFloat64AreTensorFlows) {
+  ExpectTrajectories<double>("reference", {1e-9, 5e-7});
+}
 TEST(GoldenTowers, TwentyStepsOnTwoDevicesInFloat32StayClose) { ExpectTrajectories<float>("cpu", {2e-4, 1e-3}); }
 
 }  // namespace

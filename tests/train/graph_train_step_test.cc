@@ -42,7 +42,13 @@ class Bars : public data::Dataset {
 
 TrainOptions Options(const std::string& optimizer = "adam", double rate = 0.002) {
   TrainOptions options{.model = "cnn",
-                       .optimizer = {.name = optimizer, .momentum = 0.9, .rmsprop_decay = 0.9, .rmsprop_epsilon = 1, .adam_beta1 = 0.9, .adam_beta2 = 0.999, .adam_epsilon = 1e-8},
+                       .optimizer = {.name = optimizer,
+                                     .momentum = 0.9,
+                                     .rmsprop_decay = 0.9,
+                                     .rmsprop_epsilon = 1,
+                                     .adam_beta1 = 0.9,
+                                     .adam_beta2 = 0.999,
+                                     .adam_epsilon = 1e-8},
                        .schedule = {.kind = "constant", .init_rate = rate},
                        .batch_size = 8,
                        .eval_batch_size = 8,
@@ -56,7 +62,8 @@ TrainOptions Options(const std::string& optimizer = "adam", double rate = 0.002)
 class GraphTrainStepTest : public ::testing::Test {
  protected:
   std::unique_ptr<GraphTrainStep> Make(const TrainOptions& options) {
-    return std::make_unique<GraphTrainStep>(options, TrainingData{images_.image_shape(), images_.num_classes(), images_.size()});
+    return std::make_unique<GraphTrainStep>(options,
+                                            TrainingData{images_.image_shape(), images_.num_classes(), images_.size()});
   }
   // The losses of the first steps; evaluates between them if asked to.
   std::vector<double> Losses(const TrainOptions& options, int64_t steps, bool evaluate = false) {
@@ -79,7 +86,8 @@ TEST_F(GraphTrainStepTest, LearnsAnEasySet) {
   const auto step = Make(Options());
   FakeClock clock;
   const data::EvalBatches test(images_, 8);
-  const TrainResult result = Trainer(*step, batches_, test, {.num_epochs = 10, .target_accuracy = 1.0}, clock, {}).Run();
+  const TrainResult result =
+      Trainer(*step, batches_, test, {.num_epochs = 10, .target_accuracy = 1.0}, clock, {}).Run();
   EXPECT_EQ(result.outcome, Outcome::kTargetReached);
 }
 
@@ -91,7 +99,9 @@ TEST_F(GraphTrainStepTest, TheSameSeedGivesTheSameBitsAndAnotherSeedOthers) {
   EXPECT_NE(Losses(options, 6), losses);
 }
 
-TEST_F(GraphTrainStepTest, EvaluationsDoNotChangeTraining) { EXPECT_EQ(Losses(Options(), 6, true), Losses(Options(), 6)); }
+TEST_F(GraphTrainStepTest, EvaluationsDoNotChangeTraining) {
+  EXPECT_EQ(Losses(Options(), 6, true), Losses(Options(), 6));
+}
 
 TEST_F(GraphTrainStepTest, EveryOptimizerTakesAStep) {
   for (const std::string& name : OptimizerNames()) {
@@ -160,7 +170,8 @@ TEST_F(GraphTrainStepTest, AnUnknownModelListsTheKnownOnes) {
     Make(options);
     FAIL();
   } catch (const Error& error) {
-    EXPECT_THAT(error.what(), HasSubstr("--model=cnm: no such model (did you mean cnn or cnn_5x5?); known are alexnet, cnn, "));
+    EXPECT_THAT(error.what(),
+                HasSubstr("--model=cnm: no such model (did you mean cnn or cnn_5x5?); known are alexnet, cnn, "));
   }
 }
 
@@ -187,7 +198,9 @@ TEST_F(GraphTrainStepTest, ImagesTooSmallForTheModelNameTheSizeItNeeds) {
     Make(options);
     FAIL();
   } catch (const Error& error) {  // five poolings halve the side
-    EXPECT_STREQ(error.what(), "--model=vgg11 needs images of at least 32x32 (it is made for 224x224); those of --dataset=idx:bars are 12x12");
+    EXPECT_STREQ(
+        error.what(),
+        "--model=vgg11 needs images of at least 32x32 (it is made for 224x224); those of --dataset=idx:bars are 12x12");
   }
 }
 

@@ -48,8 +48,12 @@ class ScaledRun {
       return tower;
     };
     const Scope root(&graph_);
-    set_ = BuildTrainingTowers(root, strategy, {}, build, [&] { return OptimizerCalled(setting.optimizer); }, GlobalStep(root.WithDevice("/cpu:0")));
-    SessionOptions options{.num_cpu_devices = setting.on_simulated_gpus ? 1 : 2, .num_gpus = setting.on_simulated_gpus ? 2 : 0, .intra_op_threads = 1};
+    set_ = BuildTrainingTowers(
+        root, strategy, {}, build, [&] { return OptimizerCalled(setting.optimizer); },
+        GlobalStep(root.WithDevice("/cpu:0")));
+    SessionOptions options{.num_cpu_devices = setting.on_simulated_gpus ? 1 : 2,
+                           .num_gpus = setting.on_simulated_gpus ? 2 : 0,
+                           .intra_op_threads = 1};
     options.gpu.simulated_gpus = setting.on_simulated_gpus ? 2 : 0;
     options.gpu.delay_seed = 3;
     options.gpu.check_hazards = setting.on_simulated_gpus;
@@ -64,8 +68,9 @@ class ScaledRun {
   // One step with this gradient on the second tower; the first one's is 1.
   void Step(float gradient) {
     const std::vector<float> good{1, 1}, given{1, gradient};
-    session_->Run({{gradients_[0], Tensor::Of<float>({2}, std::span<const float>(good))}, {gradients_[1], Tensor::Of<float>({2}, std::span<const float>(given))}}, {},
-                  {set_.train_step});
+    session_->Run({{gradients_[0], Tensor::Of<float>({2}, std::span<const float>(good))},
+                   {gradients_[1], Tensor::Of<float>({2}, std::span<const float>(given))}},
+                  {}, {set_.train_step});
   }
   float scale() { return session_->ReadVariable(set_.loss_scale).scalar<float>(); }
   int32_t normal_steps() { return session_->ReadVariable(set_.loss_scale_normal_steps).scalar<int32_t>(); }
@@ -89,7 +94,8 @@ class ScaledRun {
   std::unique_ptr<Session> session_;
 };
 
-constexpr VariableUpdate kModes[] = {VariableUpdate::kParameterServer, VariableUpdate::kReplicated, VariableUpdate::kIndependent};
+constexpr VariableUpdate kModes[] = {VariableUpdate::kParameterServer, VariableUpdate::kReplicated,
+                                     VariableUpdate::kIndependent};
 
 TEST(LossScale, StartsAtItsFirstValue) {
   ScaledRun run({});
@@ -168,7 +174,8 @@ TEST(LossScale, AnAutomaticOneCannotGoWithStagedVariables) {
   strategy.loss_scaling.automatic = true;
   Graph graph;
   const TowerBuilder build = [](const Scope&, int, const TowerOptions&) { return Tower{}; };
-  EXPECT_THROW(BuildTrainingTowers(Scope(&graph), strategy, {}, build, [] { return GradientDescentOptimizer(1); }), Error);
+  EXPECT_THROW(BuildTrainingTowers(Scope(&graph), strategy, {}, build, [] { return GradientDescentOptimizer(1); }),
+               Error);
 }
 
 }  // namespace

@@ -75,8 +75,10 @@ TEST(MemoryFit, WhatFitsIsNotRefused) {
 // The images alone were too much: a larger batch would seem to need less than one that was planned.
 TEST(MemoryFit, WhatIsOnlyKnownFromBelowIsNamedAsSuch) {
   const Linear linear{1000, 10, 2005};
-  EXPECT_EQ(MessageOf({{"the host", 4000 * kMiB, 2005 * kMiB}}, {.batch_size = 400, .plan = std::ref(linear), .first_batch = 1}),
-            "--batch_size=400 needs more than 3.91 GiB of memory on the host, which has 1.96 GiB; --batch_size=100 fits");
+  EXPECT_EQ(
+      MessageOf({{"the host", 4000 * kMiB, 2005 * kMiB}},
+                {.batch_size = 400, .plan = std::ref(linear), .first_batch = 1}),
+      "--batch_size=400 needs more than 3.91 GiB of memory on the host, which has 1.96 GiB; --batch_size=100 fits");
 }
 
 TEST(MemoryFit, ARefusalSaysWhatIsNeededWhatThereIsAndWhatWouldFit) {
@@ -88,7 +90,8 @@ TEST(MemoryFit, ARefusalSaysWhatIsNeededWhatThereIsAndWhatWouldFit) {
 TEST(MemoryFit, ARefusalSaysWhatRecomputationWouldGain) {
   const Linear linear{1000, 10, 2005}, recomputed{1000, 5, 2005};
   FitQuestion question{.batch_size = 400, .plan = std::ref(linear), .plan_recomputed = std::ref(recomputed)};
-  EXPECT_NE(MessageOf(linear(400), question).find("--batch_size=100 fits, with --recompute=auto about 201"), std::string::npos);
+  EXPECT_NE(MessageOf(linear(400), question).find("--batch_size=100 fits, with --recompute=auto about 201"),
+            std::string::npos);
   int64_t tried = 0;  // a promise is one that was tried
   question.plan_to_fit = [&](int64_t batch) { return tried = batch, recomputed(batch); };
   MessageOf(linear(400), question);
@@ -111,20 +114,32 @@ TEST(MemoryFit, WhatDoesNotShrinkWithTheBatchIsNeverPromised) {
 
 TEST(MemoryFit, RecomputationAloneCanMakeImagesFit) {
   const PlanMemory plan = [](int64_t batch) { return MemoryNeeds{{"the host", (120 + batch) * kMiB, 100 * kMiB}}; };
-  const PlanMemory recomputed = [](int64_t batch) { return MemoryNeeds{{"the host", (80 + batch) * kMiB, 100 * kMiB}}; };
-  const auto message = [&](int64_t batch) { return MessageOf(plan(batch), {.batch_size = batch, .plan = plan, .plan_recomputed = recomputed}); };
-  EXPECT_NE(message(1).find("; not even a batch of one image fits; with --recompute=auto this one does"), std::string::npos) << message(1);
-  EXPECT_NE(message(50).find("; not even a batch of one image fits; with --recompute=auto about 20 do"), std::string::npos) << message(50);
+  const PlanMemory recomputed = [](int64_t batch) {
+    return MemoryNeeds{{"the host", (80 + batch) * kMiB, 100 * kMiB}};
+  };
+  const auto message = [&](int64_t batch) {
+    return MessageOf(plan(batch), {.batch_size = batch, .plan = plan, .plan_recomputed = recomputed});
+  };
+  EXPECT_NE(message(1).find("; not even a batch of one image fits; with --recompute=auto this one does"),
+            std::string::npos)
+      << message(1);
+  EXPECT_NE(message(50).find("; not even a batch of one image fits; with --recompute=auto about 20 do"),
+            std::string::npos)
+      << message(50);
 }
 
 TEST(MemoryFit, ARefusalNamesExchangeBuffers) {
-  const PlanMemory plan = [](int64_t batch) { return MemoryNeeds{{"/device:GPU:0", batch * kMiB, 100 * kMiB, 30 * kMiB}}; };
-  EXPECT_NE(MessageOf(plan(200), {.batch_size = 200, .plan = plan}).find("30.0 MiB of it are exchange buffers"), std::string::npos);
+  const PlanMemory plan = [](int64_t batch) {
+    return MemoryNeeds{{"/device:GPU:0", batch * kMiB, 100 * kMiB, 30 * kMiB}};
+  };
+  EXPECT_NE(MessageOf(plan(200), {.batch_size = 200, .plan = plan}).find("30.0 MiB of it are exchange buffers"),
+            std::string::npos);
 }
 
 TEST(MemoryFit, AModelThatNeverFitsSaysSo) {
   const Linear linear{1000, 10, 500};
-  const std::string message = MessageOf(linear(64), {.flag = "eval_batch_size", .batch_size = 64, .plan = std::ref(linear)});
+  const std::string message =
+      MessageOf(linear(64), {.flag = "eval_batch_size", .batch_size = 64, .plan = std::ref(linear)});
   EXPECT_NE(message.find("not even a batch of one image fits"), std::string::npos) << message;
   EXPECT_NE(message.find("--eval_batch_size=64"), std::string::npos) << message;
 }
@@ -135,8 +150,12 @@ TEST(MemoryFit, CpuDevicesShareTheHostAndPlansShareVariables) {
     plan->devices = {{.device = "/device:CPU:0", .variable_bytes = 100, .peak_bytes = 150},
                      {.device = "/device:CPU:1", .variable_bytes = 10, .peak_bytes = 40},
                      {.device = "/device:GPU:0", .variable_bytes = 7, .channel_bytes = 3, .peak_bytes = 17}};
-  const std::vector<DeviceInfo> devices{{.name = "/device:CPU:0"}, {.name = "/device:CPU:1"},
-                                        {.name = "/job:localhost/replica:0/task:0/device:GPU:0", .physical_id = 0, .uses_host_memory = false, .memory_limit = 1000}};
+  const std::vector<DeviceInfo> devices{{.name = "/device:CPU:0"},
+                                        {.name = "/device:CPU:1"},
+                                        {.name = "/job:localhost/replica:0/task:0/device:GPU:0",
+                                         .physical_id = 0,
+                                         .uses_host_memory = false,
+                                         .memory_limit = 1000}};
   const MemoryNeeds needs = NeedsOf({&train, &evaluate}, devices, 500);
   ASSERT_EQ(needs.size(), 2u);
   EXPECT_EQ(needs[0].where, "/device:GPU:0");

@@ -14,27 +14,33 @@
 namespace muster::train {
 namespace {
 
-// A dense layer that learns by Adam. All towers see the same batch, so that every mode makes the steps of a single tower.
+// A dense layer that learns by Adam. All towers see the same batch, so that every mode makes the steps of a single
+// tower.
 class Dense {
  public:
-  Dense(StrategyOptions strategy, int towers) : towers_(towers), copies_are_equal_(strategy.variable_update == VariableUpdate::kReplicated) {
+  Dense(StrategyOptions strategy, int towers)
+      : towers_(towers), copies_are_equal_(strategy.variable_update == VariableUpdate::kReplicated) {
     strategy.tower_devices = CpuDevices(towers);
     const auto build = [&](const Scope& scope, int, const TowerOptions& options) {
       const Output x = ops::Placeholder(scope, DType::kFloat32, {4, 3});
       feeds_.push_back(x);
       Tower tower;
       const Scope inner = scope.WithVariableScope("cg");
-      tower.variables = {options.layers.get_variable(inner, {"w", DType::kFloat32, {3, 2}, initializers::Constant(0.5)})};
-      tower.base_loss = tower.total_loss = ops::Mean(scope, ops::Square(scope, ops::MatMul(scope, x, tower.variables[0])));
+      tower.variables = {
+          options.layers.get_variable(inner, {"w", DType::kFloat32, {3, 2}, initializers::Constant(0.5)})};
+      tower.base_loss = tower.total_loss =
+          ops::Mean(scope, ops::Square(scope, ops::MatMul(scope, x, tower.variables[0])));
       tower.gradients = Gradients(scope, tower.total_loss, {tower.variables[0]});
       return tower;
     };
     const Output global_step = GlobalStep(Scope(&graph_).WithDevice("/cpu:0"));
-    set_ = BuildTrainingTowers(Scope(&graph_), strategy, {}, build, [] { return AdamOptimizer(0.1); }, global_step);
+    set_ = BuildTrainingTowers(
+        Scope(&graph_), strategy, {}, build, [] { return AdamOptimizer(0.1); }, global_step);
     session_ = std::make_unique<Session>(&graph_, OnCpus(towers));
     session_->Initialize();
     runner_ = session_->Prepare(feeds_, {set_.total_loss}, {set_.train_step});
-    saver_ = std::make_unique<Saver>(&graph_, CheckpointVariables(graph_, copies_are_equal_), SaverOptions{.write_meta_graph = false});
+    saver_ = std::make_unique<Saver>(&graph_, CheckpointVariables(graph_, copies_are_equal_),
+                                     SaverOptions{.write_meta_graph = false});
   }
 
   std::vector<float> Train(int from, int to) {
@@ -43,7 +49,8 @@ class Dense {
       std::vector<Tensor> values;
       for (int t = 0; t < towers_; ++t) {
         Tensor x(DType::kFloat32, {4, 3});
-        for (size_t e = 0; e < 12; ++e) x.data<float>()[e] = static_cast<float>((e * 7 + static_cast<size_t>(step) * 5) % 11) / 11;
+        for (size_t e = 0; e < 12; ++e)
+          x.data<float>()[e] = static_cast<float>((e * 7 + static_cast<size_t>(step) * 5) % 11) / 11;
         values.push_back(x);
       }
       losses.push_back(runner_->Run(values)[0].scalar<float>());
@@ -73,8 +80,11 @@ struct Mode {
 std::vector<Mode> Modes() {
   std::vector<Mode> modes;
   for (const int towers : {1, 2, 3})
-    for (const VariableUpdate update : {VariableUpdate::kParameterServer, VariableUpdate::kReplicated, VariableUpdate::kIndependent})
-      modes.push_back({"mode " + std::to_string(static_cast<int>(update)) + " with " + std::to_string(towers), {.variable_update = update}, towers});
+    for (const VariableUpdate update :
+         {VariableUpdate::kParameterServer, VariableUpdate::kReplicated, VariableUpdate::kIndependent})
+      modes.push_back({"mode " + std::to_string(static_cast<int>(update)) + " with " + std::to_string(towers),
+                       {.variable_update = update},
+                       towers});
   modes.push_back({"on the CPU", {.parameter_device = "/cpu:0"}, 2});
   return modes;
 }
@@ -93,7 +103,8 @@ TEST(ModeSwitch, AnyModeGoesOnFromAnyOthersCheckpoint) {
       Dense goes_on(second.strategy, second.towers);
       ASSERT_NO_THROW(goes_on.Restore(path)) << first.name << ", then " << second.name;
       const std::vector<float> rest = goes_on.Train(3, 6);
-      for (size_t i = 0; i < rest.size(); ++i) EXPECT_NEAR(rest[i], after[i], 1e-5) << first.name << ", then " << second.name;
+      for (size_t i = 0; i < rest.size(); ++i)
+        EXPECT_NEAR(rest[i], after[i], 1e-5) << first.name << ", then " << second.name;
     }
   }
   std::filesystem::remove_all(folder);

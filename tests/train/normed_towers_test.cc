@@ -1,4 +1,5 @@
-// Towers with batch norm, few and many: the same bits on CPU devices, on simulated GPUs in any order, and in every repetition.
+// Towers with batch norm, few and many: the same bits on CPU devices, on simulated GPUs in any order, and in every
+// repetition.
 
 #include <gtest/gtest.h>
 
@@ -10,16 +11,19 @@ namespace muster::train {
 namespace {
 
 const Model& SmallNormed() {
-  static const Model model = {.name = "small_normed", .dataset = "cifar10", .image_size = 6, .layers = [](ModelBuilder& builder, Output x) {
-                                x = builder.Conv(x, 4, 3, 3, {.batch_norm = true});
-                                x = builder.MaxPool(builder.Conv(x, 6, 3, 3, {.batch_norm = true}), 2, 2);
-                                return builder.Affine(builder.Flatten(x), 10);
-                              }};
+  static const Model model = {
+      .name = "small_normed", .dataset = "cifar10", .image_size = 6, .layers = [](ModelBuilder& builder, Output x) {
+        x = builder.Conv(x, 4, 3, 3, {.batch_norm = true});
+        x = builder.MaxPool(builder.Conv(x, 6, 3, 3, {.batch_norm = true}), 2, 2);
+        return builder.Affine(builder.Flatten(x), 10);
+      }};
   return model;
 }
 
-// Losses of three steps on images that the towers draw, then every variable of the session: weights, slots and running averages.
-std::vector<float> Train(StrategyOptions strategy, std::vector<std::string> devices, const SessionOptions& session_options) {
+// Losses of three steps on images that the towers draw, then every variable of the session: weights, slots and running
+// averages.
+std::vector<float> Train(StrategyOptions strategy, std::vector<std::string> devices,
+                         const SessionOptions& session_options) {
   strategy.tower_devices = std::move(devices);
   Graph graph;
   graph.set_seed(5);
@@ -31,7 +35,8 @@ std::vector<float> Train(StrategyOptions strategy, std::vector<std::string> devi
     const Output labels = ops::RandomUniformInt(scope, DType::kInt32, Shape{3}, 0, 10);
     return BuildTrainingTower(scope, SmallNormed(), images, labels, tower_options);
   };
-  const TowerSet set = BuildTrainingTowers(Scope(&graph), strategy, options, build, [] { return MomentumOptimizer(0.02, 0.9); });
+  const TowerSet set =
+      BuildTrainingTowers(Scope(&graph), strategy, options, build, [] { return MomentumOptimizer(0.02, 0.9); });
   Session session(&graph, session_options);
   session.Initialize();
   const auto runner = session.Prepare({}, {set.total_loss}, {set.train_step});
@@ -45,7 +50,8 @@ std::vector<float> Train(StrategyOptions strategy, std::vector<std::string> devi
 
 std::vector<StrategyOptions> Kinds() {
   std::vector<StrategyOptions> kinds;
-  for (BatchNormStatistics statistics : {BatchNormStatistics::kFirstTower, BatchNormStatistics::kMean, BatchNormStatistics::kSynchronised}) {
+  for (BatchNormStatistics statistics :
+       {BatchNormStatistics::kFirstTower, BatchNormStatistics::kMean, BatchNormStatistics::kSynchronised}) {
     StrategyOptions shared{.batch_norm_statistics = statistics}, copies = shared, ring, staged = shared;
     copies.variable_update = VariableUpdate::kReplicated;
     ring = copies;
@@ -62,7 +68,8 @@ void ExpectTheSameBits(int towers, const std::vector<uint64_t>& seeds) {
     SCOPED_TRACE(kind++);
     const std::vector<float> expected = Train(strategy, CpuDevices(towers), OnCpus(towers));
     EXPECT_EQ(Train(strategy, CpuDevices(towers), OnCpus(towers)), expected);
-    for (uint64_t seed : seeds) EXPECT_EQ(Train(strategy, GpuDevices(towers), OnSimulatedGpus(towers, seed)), expected) << "seed " << seed;
+    for (uint64_t seed : seeds)
+      EXPECT_EQ(Train(strategy, GpuDevices(towers), OnSimulatedGpus(towers, seed)), expected) << "seed " << seed;
   }
 }
 

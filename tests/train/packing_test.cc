@@ -32,7 +32,8 @@ class Packing : public ::testing::Test {
  protected:
   Parts Tensor(const Shape& shape, DType dtype = DType::kFloat32) {
     Parts parts;
-    for (int t = 0; t < context_.num_towers(); ++t) parts.push_back(ops::Placeholder(context_.OnTower(t), dtype, shape));
+    for (int t = 0; t < context_.num_towers(); ++t)
+      parts.push_back(ops::Placeholder(context_.OnTower(t), dtype, shape));
     return parts;
   }
   std::vector<std::string> ShapesOf(const std::vector<Parts>& tensors) const {
@@ -89,16 +90,19 @@ TEST(RingWithPacking, EqualsTheRingWithout) {
         gradients[i].push_back(ops::Placeholder(context.OnTower(t), DType::kFloat32, shape));
         feeds.push_back(gradients[i].back());
         values.emplace_back(DType::kFloat32, shape);
-        for (int64_t e = 0; e < shape[0]; ++e) values.back().data<float>()[static_cast<size_t>(e)] = 0.1f * static_cast<float>(e + 1);
+        for (int64_t e = 0; e < shape[0]; ++e)
+          values.back().data<float>()[static_cast<size_t>(e)] = 0.1f * static_cast<float>(e + 1);
       }
-    for (const Parts& parts : ExchangeGradients(context, options, gradients).gradients) fetches.push_back(ops::Neg(context.OnTower(1), parts[1]));
+    for (const Parts& parts : ExchangeGradients(context, options, gradients).gradients)
+      fetches.push_back(ops::Neg(context.OnTower(1), parts[1]));
     Session session(&graph, OnCpus(4));
     std::vector<float> all;
     for (const Tensor& tensor : session.Prepare(feeds, fetches)->Run(values))
       for (float value : Values(tensor)) all.push_back(value);
     results.push_back(all);
     for (size_t e = 0, i = 0; i < gradients.size(); ++i)
-      for (int64_t k = 0; k < graph.shape(gradients[i][0])[0]; ++k, ++e) EXPECT_FLOAT_EQ(all[e], -4 * 0.1f * static_cast<float>(k + 1));
+      for (int64_t k = 0; k < graph.shape(gradients[i][0])[0]; ++k, ++e)
+        EXPECT_FLOAT_EQ(all[e], -4 * 0.1f * static_cast<float>(k + 1));
   }
   EXPECT_EQ(results[0], results[1]);
 }

@@ -29,7 +29,8 @@ TEST(Recipe, DecayEpochsEndTheDecayEarlier) {
 }
 
 TEST(Recipe, ExponentialIsSmoothAndStaircaseStepsAndBothHaveAFloor) {
-  ScheduleOptions options{.kind = "exponential", .init_rate = 1, .epochs_per_decay = 2, .decay_factor = 0.25, .minimum_rate = 0.05};
+  ScheduleOptions options{
+      .kind = "exponential", .init_rate = 1, .epochs_per_decay = 2, .decay_factor = 0.25, .minimum_rate = 0.05};
   EXPECT_FLOAT_EQ(Rate(options, 10), 0.5);
   EXPECT_FLOAT_EQ(Rate(options, 20), 0.25);
   EXPECT_FLOAT_EQ(Rate(options, 70), 0.05);

@@ -25,7 +25,8 @@ class Ramps : public data::Dataset {
   const Shape& image_shape() const override { return shape_; }
   int num_classes() const override { return 4; }
   int32_t Get(int64_t index, uint64_t, std::span<float> image) const override {
-    for (size_t i = 0; i < image.size(); ++i) image[i] = static_cast<float>((static_cast<int64_t>(i) * (index % 4 + 1) + index) % 17) / 17;
+    for (size_t i = 0; i < image.size(); ++i)
+      image[i] = static_cast<float>((static_cast<int64_t>(i) * (index % 4 + 1) + index) % 17) / 17;
     return static_cast<int32_t>(index % 4);
   }
 
@@ -35,7 +36,14 @@ class Ramps : public data::Dataset {
 
 TrainOptions Options(const std::string& optimizer) {
   return {.model = "cnn",
-          .optimizer = {.name = optimizer, .momentum = 0.9, .rmsprop_decay = 0.9, .rmsprop_momentum = 0.9, .rmsprop_epsilon = 1, .adam_beta1 = 0.9, .adam_beta2 = 0.999, .adam_epsilon = 1e-8},
+          .optimizer = {.name = optimizer,
+                        .momentum = 0.9,
+                        .rmsprop_decay = 0.9,
+                        .rmsprop_momentum = 0.9,
+                        .rmsprop_epsilon = 1,
+                        .adam_beta1 = 0.9,
+                        .adam_beta2 = 0.999,
+                        .adam_epsilon = 1e-8},
           .schedule = {.kind = "cosine", .init_rate = 0.01},
           .batch_size = 8,
           .eval_batch_size = 8,
@@ -65,7 +73,8 @@ class LossRecorder : public Hook {
 
 class ResumeTest : public ::testing::TestWithParam<const char*> {
  protected:
-  // Trains on from what the folder has, for some epochs, with a checkpoint every 3 steps; stops after "until" steps as Ctrl-C does.
+  // Trains on from what the folder has, for some epochs, with a checkpoint every 3 steps; stops after "until" steps as
+  // Ctrl-C does.
   Trained Train(const std::string& folder, int64_t until, int verbosity = 0) {
     TrainOptions options = Options(GetParam());
     options.summary_verbosity = verbosity;
@@ -82,9 +91,9 @@ class ResumeTest : public ::testing::TestWithParam<const char*> {
     if (verbosity > 0) hooks.push_back((summaries = std::make_unique<SummaryHook>(step, options)).get());
     const data::TrainBatches train(images_, options.batch_size, 1);
     const data::EvalBatches test(images_, 8);
-    const TrainerOptions trainer{.num_epochs = options.num_epochs,
-                                 .first_step = step.step(),
-                                 .interrupted = [&] { return step.step() >= until; }};
+    const TrainerOptions trainer{.num_epochs = options.num_epochs, .first_step = step.step(), .interrupted = [&] {
+                                   return step.step() >= until;
+                                 }};
     Trained run{.result = Trainer(step, train, test, trainer, clock_, hooks).Run()};
     run.losses = losses.losses;
     for (const VariableInfo& info : step.graph().variables()) {

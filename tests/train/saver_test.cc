@@ -90,7 +90,8 @@ TEST_F(SaverTest, WhatIsSavedIsRestoredWithTheStepOfRandomStreams) {
   EXPECT_EQ(model_.value(), 7.0f);
   EXPECT_EQ(model_.session->ReadVariable(model_.step).scalar<int64_t>(), 7);
   EXPECT_EQ(model_.session->step(), 7);
-  EXPECT_THAT(Files(), ElementsAre("checkpoint", "model.ckpt-7.data-00000-of-00001", "model.ckpt-7.index", "model.ckpt-7.meta"));
+  EXPECT_THAT(Files(),
+              ElementsAre("checkpoint", "model.ckpt-7.data-00000-of-00001", "model.ckpt-7.index", "model.ckpt-7.meta"));
 }
 
 // Serialised VariableDef messages begin with the names of the variable and of its initializer.
@@ -98,7 +99,8 @@ TEST_F(SaverTest, TheMetaGraphTellsVariablesAndHowTheyAreRestored) {
   Saver saver(&model_.graph, {{model_.weights.ref, "saved/w", {}}});
   SaveAt(saver, 7);
   const std::string meta = ReadFile(Prefix() + "-7.meta");
-  const size_t local = meta.find("local_variables"), trainable = meta.find("trainable_variables"), global = meta.find("\tvariables");
+  const size_t local = meta.find("local_variables"), trainable = meta.find("trainable_variables"),
+               global = meta.find("\tvariables");
   ASSERT_TRUE(local < trainable && trainable < global && global != std::string::npos);
   EXPECT_THAT(meta.substr(local, trainable - local), HasSubstr("\n\x0dglobal_step:0\x12\x12global_step/Assign"));
   EXPECT_THAT(meta.substr(trainable, global - trainable), HasSubstr("\n\x03w:0\x12\x08w/Assign\x1a\x08w/read:0"));
@@ -137,12 +139,14 @@ TEST_F(SaverTest, NothingOutsideTheFolderIsRemoved) {
   fs::create_directory(folder_.path() / "sub");
   saver.Save(*model_.session, Folder() + "/sub/model.ckpt", 3);
   std::ofstream(folder_.path() / "checkpoint")
-      << "model_checkpoint_path: \"" << theirs << "-1\"\nall_model_checkpoint_paths: \"../" << other.path().filename().string() << "/b.ckpt-2\"\n"
+      << "model_checkpoint_path: \"" << theirs << "-1\"\nall_model_checkpoint_paths: \"../"
+      << other.path().filename().string() << "/b.ckpt-2\"\n"
       << "all_model_checkpoint_paths: \"sub/model.ckpt-3\"\nall_model_checkpoint_paths: \"" << theirs << "-1\"\n";
   Saver second(&model_.graph, SaverOptions{.max_to_keep = 1});
   SaveAt(second, 10);
   SaveAt(second, 11);
-  EXPECT_THAT(CheckpointsIn(other.path().string()), ElementsAre((other.path() / "b.ckpt").string() + "-2", theirs + "-1"));
+  EXPECT_THAT(CheckpointsIn(other.path().string()),
+              ElementsAre((other.path() / "b.ckpt").string() + "-2", theirs + "-1"));
   EXPECT_THAT(CheckpointsIn(Folder() + "/sub"), ElementsAre(Folder() + "/sub/model.ckpt-3"));
   EXPECT_THAT(CheckpointsIn(Folder()), ElementsAre(Prefix() + "-11"));
 }
@@ -153,7 +157,8 @@ TEST_F(SaverTest, AbsolutePathsIntoTheFolderCount) {
   for (const int64_t step : {1, 2}) SaveAt(saver, step);
   const fs::path link = folder_.path().string() + "_link";
   fs::create_directory_symlink(folder_.path(), link);
-  std::ofstream(folder_.path() / "checkpoint") << "model_checkpoint_path: \"" << Prefix() << "-2\"\nall_model_checkpoint_paths: \"" << Prefix() << "-1\"\n";
+  std::ofstream(folder_.path() / "checkpoint")
+      << "model_checkpoint_path: \"" << Prefix() << "-2\"\nall_model_checkpoint_paths: \"" << Prefix() << "-1\"\n";
   model_.Set(3, 3);
   Saver(&model_.graph, SaverOptions{.max_to_keep = 2}).Save(*model_.session, (link / "model.ckpt").string(), 3);
   fs::remove(link);
@@ -189,7 +194,8 @@ TEST_F(SaverTest, RestoringIsAllOrNothing) {
   SaveAt(saver, 7);
   model_.Set(1, 1);
   Damage("model.ckpt-7.data-00000-of-00001");  // global_step comes first, w is damaged
-  EXPECT_THAT(ErrorOf([&] { saver.Restore(*model_.session, Prefix() + "-7"); }), HasSubstr("tensor w at byte 8: the checksum of its 24 bytes is wrong"));
+  EXPECT_THAT(ErrorOf([&] { saver.Restore(*model_.session, Prefix() + "-7"); }),
+              HasSubstr("tensor w at byte 8: the checksum of its 24 bytes is wrong"));
   EXPECT_EQ(model_.session->ReadVariable(model_.step).scalar<int64_t>(), 1);
 }
 
@@ -201,7 +207,8 @@ TEST_F(SaverTest, AnotherModelsCheckpointIsRefusedWithWhatDiffers) {
               HasSubstr("model.ckpt-1.index: tensor w is float32[2,3], but the model's variable is float32[4,3]"));
   Saver renamed(&larger.graph, std::vector<SavedVariable>{{larger.weights, "weights", {}}});
   EXPECT_THAT(ErrorOf([&] { renamed.Restore(*larger.session, Prefix() + "-1"); }),
-              HasSubstr("holds no tensor weights (1 of the model's 1 variables are missing; it has global_step, which the model lacks)"));
+              HasSubstr("holds no tensor weights (1 of the model's 1 variables are missing; it has global_step, which "
+                        "the model lacks)"));
 }
 
 TEST_F(SaverTest, AVariableIsFoundUnderItsOtherNames) {
@@ -217,15 +224,19 @@ TEST_F(SaverTest, AnOptionalVariableThatTheCheckpointLacksKeepsItsValueAndIsName
   Saver saver(&model_.graph);
   SaveAt(saver, 9);
   model_.Set(4, 2);
-  Saver other(&model_.graph, std::vector<SavedVariable>{{.ref = model_.step, .name = "global_step"}, {.ref = model_.weights, .name = "scale", .is_optional = true}});
+  Saver other(&model_.graph, std::vector<SavedVariable>{{.ref = model_.step, .name = "global_step"},
+                                                        {.ref = model_.weights, .name = "scale", .is_optional = true}});
   other.Restore(*model_.session, Prefix() + "-9");
   EXPECT_EQ(model_.value(), 4.0f);
   EXPECT_EQ(model_.session->ReadVariable(model_.step).scalar<int64_t>(), 9);
   EXPECT_THAT(other.missing(), ElementsAre("scale"));
   saver.Restore(*model_.session, Prefix() + "-9");
   EXPECT_TRUE(saver.missing().empty());
-  Saver needed(&model_.graph, std::vector<SavedVariable>{{.ref = model_.weights, .name = "w2"}, {.ref = model_.weights, .name = "scale", .is_optional = true}});
-  EXPECT_THAT(ErrorOf([&] { needed.Restore(*model_.session, Prefix() + "-9"); }), HasSubstr("holds no tensor w2 (1 of the model's 2 variables are missing"));
+  Saver needed(&model_.graph,
+               std::vector<SavedVariable>{{.ref = model_.weights, .name = "w2"},
+                                          {.ref = model_.weights, .name = "scale", .is_optional = true}});
+  EXPECT_THAT(ErrorOf([&] { needed.Restore(*model_.session, Prefix() + "-9"); }),
+              HasSubstr("holds no tensor w2 (1 of the model's 2 variables are missing"));
 }
 
 // With right checksums.
@@ -239,8 +250,9 @@ TEST_F(SaverTest, ANumberOfStepsBelowZeroIsRefused) {
   const std::string wrong = Prefix() + "-2.index: tensor global_step is -5, but a number of steps is at least 0";
   EXPECT_EQ(ErrorOf([&] { saver.Restore(*model_.session, Prefix() + "-2"); }), wrong);
   EXPECT_EQ(model_.value(), 3.0f);
-  EXPECT_EQ(ErrorOf([&] { RestoreNewest(saver, *model_.session, Folder(), "", ""); }),
-            wrong + "; the newest intact checkpoint is " + Prefix() + "-1: remove " + Prefix() + "-2.* to go on from it");
+  EXPECT_EQ(
+      ErrorOf([&] { RestoreNewest(saver, *model_.session, Folder(), "", ""); }),
+      wrong + "; the newest intact checkpoint is " + Prefix() + "-1: remove " + Prefix() + "-2.* to go on from it");
 }
 
 TEST_F(SaverTest, FoldersWithoutACheckpointHaveNoLatest) {
@@ -270,12 +282,14 @@ TEST_F(SaverTest, ADamagedCheckpointIsNamedAndTheNewestIntactOneOffered) {
   for (const int64_t step : {1, 2, 3}) SaveAt(saver, step);
   for (const char* step : {"2", "3"}) Damage(std::string("model.ckpt-") + step + ".data-00000-of-00001");
   EXPECT_THAT(ErrorOf([&] { RestoreNewest(saver, *model_.session, Folder(), "", "restore_from"); }),
-              ::testing::AllOf(HasSubstr("model.ckpt-3.data-00000-of-00001: tensor w at byte 8"),
-                               HasSubstr("the newest intact checkpoint is " + Prefix() + "-1: --restore_from=" + Prefix() + "-1")));
+              ::testing::AllOf(
+                  HasSubstr("model.ckpt-3.data-00000-of-00001: tensor w at byte 8"),
+                  HasSubstr("the newest intact checkpoint is " + Prefix() + "-1: --restore_from=" + Prefix() + "-1")));
   EXPECT_EQ(RestoreNewest(saver, *model_.session, Folder(), Prefix() + "-1", "restore_from"), Prefix() + "-1");
   std::ofstream(folder_.path() / "checkpoint") << "nonsense";
   EXPECT_THAT(ErrorOf([&] { RestoreNewest(saver, *model_.session, Folder(), "", "restore_from"); }),
-              ::testing::AllOf(HasSubstr("checkpoint: line 1"), HasSubstr("the newest intact checkpoint is " + Prefix() + "-1")));
+              ::testing::AllOf(HasSubstr("checkpoint: line 1"),
+                               HasSubstr("the newest intact checkpoint is " + Prefix() + "-1")));
 }
 
 TEST_F(SaverTest, AllThatARunWouldTakeBeforeTheIntactOneIsNamedForRemoval) {
@@ -285,8 +299,8 @@ TEST_F(SaverTest, AllThatARunWouldTakeBeforeTheIntactOneIsNamedForRemoval) {
   fs::remove(Prefix() + "-3.data-00000-of-00001");
   Damage("model.ckpt-2.index");
   EXPECT_THAT(ErrorOf([&] { RestoreNewest(saver, *model_.session, Folder(), "", ""); }),
-              ::testing::EndsWith("; the newest intact checkpoint is " + Prefix() + "-1: remove " + Prefix() + "-4.* and " + Prefix() + "-3.* and " + Prefix() +
-                                  "-2.* to go on from it"));
+              ::testing::EndsWith("; the newest intact checkpoint is " + Prefix() + "-1: remove " + Prefix() +
+                                  "-4.* and " + Prefix() + "-3.* and " + Prefix() + "-2.* to go on from it"));
   for (const std::string& name : Files())
     if (name.starts_with("model.ckpt-") && !name.starts_with("model.ckpt-1.")) fs::remove(folder_.path() / name);
   EXPECT_EQ(RestoreNewest(saver, *model_.session, Folder(), "", ""), Prefix() + "-1");
@@ -318,7 +332,8 @@ TEST_F(SaverTest, WhateverCannotBeReadOfTheNewestTheIntactOneIsOffered) {
   fs::remove(data);
   fs::create_directory(data);
   EXPECT_THAT(ErrorOf([&] { RestoreNewest(saver, *model_.session, Folder(), "", ""); }),
-              ::testing::AllOf(HasSubstr(data), HasSubstr("; the newest intact checkpoint is " + Prefix() + "-1: remove " + Prefix() + "-2.* to go on from it")));
+              ::testing::AllOf(HasSubstr(data), HasSubstr("; the newest intact checkpoint is " + Prefix() +
+                                                          "-1: remove " + Prefix() + "-2.* to go on from it")));
 }
 
 // Nothing is wrong with it.
@@ -338,16 +353,22 @@ TEST_F(SaverTest, ALostListOfCheckpointsIsNoFolderToBeginIn) {
   EXPECT_NO_THROW(CheckNothingIsUnlisted(Folder(), ""));
   EXPECT_EQ(UnlistedNote(Folder(), ""), "");
   fs::remove(folder_.path() / "checkpoint");
-  EXPECT_EQ(UnlistedNote(Folder(), "train_dir"), Folder() + "/checkpoint: no such file, but the folder has checkpoints; the newest intact checkpoint is " + Prefix() +
-                                                     "-2: --train_dir=" + Prefix() + "-2");
-  const std::string begin = Folder() + "/checkpoint: no such file, but the folder has checkpoints, which a run from the start would replace; ";
+  EXPECT_EQ(UnlistedNote(Folder(), "train_dir"),
+            Folder() + "/checkpoint: no such file, but the folder has checkpoints; the newest intact checkpoint is " +
+                Prefix() + "-2: --train_dir=" + Prefix() + "-2");
+  const std::string begin =
+      Folder() +
+      "/checkpoint: no such file, but the folder has checkpoints, which a run from the start would replace; ";
   EXPECT_EQ(ErrorOf([&] { CheckNothingIsUnlisted(Folder(), ""); }),
-            begin + "the newest intact checkpoint is " + Prefix() + "-2: write 'model_checkpoint_path: \"model.ckpt-2\"' into " + Folder() + "/checkpoint to go on from it");
+            begin + "the newest intact checkpoint is " + Prefix() +
+                "-2: write 'model_checkpoint_path: \"model.ckpt-2\"' into " + Folder() +
+                "/checkpoint to go on from it");
   Damage("model.ckpt-2.data-00000-of-00001");
   EXPECT_EQ(ErrorOf([&] { CheckNothingIsUnlisted(Folder(), "restore_from"); }),
             begin + "the newest intact checkpoint is " + Prefix() + "-1: --restore_from=" + Prefix() + "-1");
   Damage("model.ckpt-1.data-00000-of-00001");
-  EXPECT_EQ(ErrorOf([&] { CheckNothingIsUnlisted(Folder(), ""); }), begin + "there is no intact checkpoint in the folder");
+  EXPECT_EQ(ErrorOf([&] { CheckNothingIsUnlisted(Folder(), ""); }),
+            begin + "there is no intact checkpoint in the folder");
 }
 
 // Killed while the first checkpoint of a folder was written.
@@ -387,9 +408,10 @@ TEST_F(SaverTest, AListThatCannotBeWrittenCostsNoCheckpoint) {
     SaveAt(saver, 3);
     const fs::path blocked = TemporaryName((folder_.path() / "checkpoint").string());
     fs::create_directory(blocked);
-    EXPECT_EQ(ErrorOf([&] { SaveAt(saver, 4); }), "cannot write " + Folder() + "/checkpoint: Is a directory; checkpoint " + Prefix() +
-                                                      "-4 is whole, but not in that list: write 'model_checkpoint_path: \"model.ckpt-4\"' into " + Folder() +
-                                                      "/checkpoint to go on from it");
+    EXPECT_EQ(ErrorOf([&] { SaveAt(saver, 4); }),
+              "cannot write " + Folder() + "/checkpoint: Is a directory; checkpoint " + Prefix() +
+                  "-4 is whole, but not in that list: write 'model_checkpoint_path: \"model.ckpt-4\"' into " +
+                  Folder() + "/checkpoint to go on from it");
     fs::remove(blocked);
     EXPECT_FALSE(WrongWithCheckpoint(Prefix() + "-4").has_value());
     EXPECT_EQ(Saver::LatestCheckpoint(Folder()), Prefix() + "-3");
@@ -398,14 +420,15 @@ TEST_F(SaverTest, AListThatCannotBeWrittenCostsNoCheckpoint) {
     EXPECT_EQ(Saver::LatestCheckpoint(Folder()), Prefix() + "-4");
     folder_.Write("checkpoint", before);
     SaveAt(saver, 5);  // the same saver has not forgotten it
-    EXPECT_EQ(data::ReadCheckpointState(Folder()).all, max_to_keep == 1 ? std::vector<std::string>({"model.ckpt-5"})
-                                                                        : std::vector<std::string>({"model.ckpt-3", "model.ckpt-4", "model.ckpt-5"}));
+    EXPECT_EQ(data::ReadCheckpointState(Folder()).all,
+              max_to_keep == 1 ? std::vector<std::string>({"model.ckpt-5"})
+                               : std::vector<std::string>({"model.ckpt-3", "model.ckpt-4", "model.ckpt-5"}));
     for (const std::string& name : Files()) fs::remove(folder_.path() / name);
   }
 }
 
-// How often a file appears in the folder under this name, moved there, while "action" runs. (Two moves with nothing watched in between
-// would be one event.)
+// How often a file appears in the folder under this name, moved there, while "action" runs. (Two moves with nothing
+// watched in between would be one event.)
 int TimesMovedTo(const std::string& folder, const std::string& name, const std::function<void()>& action) {
   const int watch = ::inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
   EXPECT_GE(::inotify_add_watch(watch, folder.c_str(), IN_MOVED_TO | IN_DELETE), 0);
@@ -427,21 +450,24 @@ int TimesMovedTo(const std::string& folder, const std::string& name, const std::
 TEST_F(SaverTest, TheListIsWrittenOnceForEachCheckpointAndAgainWhenOneGoes) {
   Saver saver(&model_.graph, SaverOptions{.max_to_keep = 2});
   const std::map<int64_t, int> expected{{1, 1}, {2, 1}, {3, 2}};
-  for (const auto& [step, times] : expected) EXPECT_EQ(TimesMovedTo(Folder(), "checkpoint", [&] { SaveAt(saver, step); }), times) << step;
+  for (const auto& [step, times] : expected)
+    EXPECT_EQ(TimesMovedTo(Folder(), "checkpoint", [&] { SaveAt(saver, step); }), times) << step;
   EXPECT_EQ(data::ReadCheckpointState(Folder()).all, std::vector<std::string>({"model.ckpt-2", "model.ckpt-3"}));
 }
 
 // As a process leaves them that is killed while it writes the newest checkpoint or removes the oldest.
 TEST_F(SaverTest, DataAndGraphsWithoutAnIndexAreRemovedByTheNextRun) {
   SaveAt(*std::make_unique<Saver>(&model_.graph), 3);
-  for (const char* file : {"model.ckpt-2.data-00000-of-00001", "model.ckpt-2.meta", "model.ckpt-4.data-00000-of-00002"}) folder_.Write(file, "left");
+  for (const char* file : {"model.ckpt-2.data-00000-of-00001", "model.ckpt-2.meta", "model.ckpt-4.data-00000-of-00002"})
+    folder_.Write(file, "left");
   const std::vector<std::string> others = {"model.ckpt-x.meta", "model.ckpt.meta", "other-2.meta", "notes"};
   for (const std::string& file : others) folder_.Write(file, "somebody's");
   Saver saver(&model_.graph);
   SaveAt(saver, 5);
   std::vector<std::string> expected = others;
   for (const char* step : {"3", "5"})
-    for (const char* ending : {".index", ".data-00000-of-00001", ".meta"}) expected.push_back(std::string("model.ckpt-") + step + ending);
+    for (const char* ending : {".index", ".data-00000-of-00001", ".meta"})
+      expected.push_back(std::string("model.ckpt-") + step + ending);
   expected.push_back("checkpoint");
   EXPECT_THAT(Files(), UnorderedElementsAreArray(expected));
 }
@@ -477,7 +503,9 @@ class CheckpointerTest : public SaverTest {
 
 TEST_F(CheckpointerTest, TheEndAlwaysHasACheckpoint) { EXPECT_THAT(StepsOf({}), ElementsAre("20")); }
 TEST_F(CheckpointerTest, EveryNSteps) { EXPECT_THAT(StepsOf({.every_steps = 7}), ElementsAre("20", "14", "7")); }
-TEST_F(CheckpointerTest, EveryNSecondsAndAtTheStart) { EXPECT_THAT(StepsOf({.every_seconds = 6}), ElementsAre("20", "18", "12", "6", "0")); }
+TEST_F(CheckpointerTest, EveryNSecondsAndAtTheStart) {
+  EXPECT_THAT(StepsOf({.every_seconds = 6}), ElementsAre("20", "18", "12", "6", "0"));
+}
 TEST_F(CheckpointerTest, BothReasonsTogether) {
   EXPECT_THAT(StepsOf({.every_steps = 10, .every_seconds = 8}), ElementsAre("20", "18", "10", "8", "0"));
 }

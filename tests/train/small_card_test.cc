@@ -27,12 +27,17 @@ class OnCard {
     const Scope root = Scope(&graph_).WithDevice("/device:GPU:0");
     const Model& model = FindModel(card.model, card.dataset);
     const Output images = ops::MakeVariable(
-        root, "images", ops::TruncatedNormal(root, DType::kFloat32, Shape{batch, model.image_size, model.image_size, 3}), false);
+        root, "images",
+        ops::TruncatedNormal(root, DType::kFloat32, Shape{batch, model.image_size, model.image_size, 3}), false);
     const Output labels = ops::RandomUniformInt(root, DType::kInt32, Shape{batch}, 0, 10);
     const Tower tower = BuildTrainingTower(root, model, images, labels, {});
     const NodeId step = BuildTrainStep(root, tower, *MomentumOptimizer(0.01, 0.9), GlobalStep(root));
     SessionOptions options{.recompute = recompute};
-    options.gpu = {.simulated_gpus = 1, .memory_limit_mb = card.limit_mb, .allow_growth = card.allow_growth, .delay_seed = delay_seed, .check_hazards = true};
+    options.gpu = {.simulated_gpus = 1,
+                   .memory_limit_mb = card.limit_mb,
+                   .allow_growth = card.allow_growth,
+                   .delay_seed = delay_seed,
+                   .check_hazards = true};
     session_ = std::make_unique<Session>(&graph_, options);
     runner_ = session_->Prepare({}, {tower.total_loss}, {step});
   }
@@ -77,10 +82,16 @@ void ExpectRecomputationGetsFurther(const Card& card, int steps) {
   EXPECT_EQ(recomputed.Losses(steps), kept.Losses(steps));
 }
 
-TEST(SmallCard, TheLargestBatchTrainsAndOneImageMoreRunsOutOfMemory) { ExpectTheLimitIsSharp({"resnet20", "cifar10", 40}, 3); }
+TEST(SmallCard, TheLargestBatchTrainsAndOneImageMoreRunsOutOfMemory) {
+  ExpectTheLimitIsSharp({"resnet20", "cifar10", 40}, 3);
+}
 TEST(SmallCard, TheLimitIsAsSharpWhenMemoryGrows) { ExpectTheLimitIsSharp({"resnet20", "cifar10", 40, true}, 3); }
-TEST(SmallCard, ImagesThatOutweighTheModelAreCountedWhenTheyAreDrawn) { ExpectTheLimitIsSharp({"trivial", "imagenet", 200}, 2); }
-TEST(SmallCard, RecomputationTrainsALargerBatchWithEqualLosses) { ExpectRecomputationGetsFurther({"resnet20", "cifar10", 40}, 3); }
+TEST(SmallCard, ImagesThatOutweighTheModelAreCountedWhenTheyAreDrawn) {
+  ExpectTheLimitIsSharp({"trivial", "imagenet", 200}, 2);
+}
+TEST(SmallCard, RecomputationTrainsALargerBatchWithEqualLosses) {
+  ExpectRecomputationGetsFurther({"resnet20", "cifar10", 40}, 3);
+}
 
 TEST(SmallCard, RecomputedStepsAreInOrderWhateverTheDelays) {
   const Card card{"resnet20", "cifar10", 20};

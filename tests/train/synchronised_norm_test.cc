@@ -16,18 +16,20 @@ constexpr int kImages = 12, kSteps = 6;
 
 // Two convolutions with batch norm, one of them in a residual sum.
 const Model& SmallResnet() {
-  static const Model model = {.name = "small_resnet", .dataset = "cifar10", .image_size = 8, .layers = [](ModelBuilder& builder, Output x) {
-                                builder.UseBatchNorm({.decay = 0.9, .epsilon = 1e-3, .scale = true});
-                                x = builder.Conv(x, 6, 3, 3);
-                                const Output y = builder.Conv(x, 6, 3, 3, {.activation = LayerActivation::kLinear});
-                                return builder.SpatialMean(builder.Relu(builder.Add(x, y)));
-                              }};
+  static const Model model = {
+      .name = "small_resnet", .dataset = "cifar10", .image_size = 8, .layers = [](ModelBuilder& builder, Output x) {
+        builder.UseBatchNorm({.decay = 0.9, .epsilon = 1e-3, .scale = true});
+        x = builder.Conv(x, 6, 3, 3);
+        const Output y = builder.Conv(x, 6, 3, 3, {.activation = LayerActivation::kLinear});
+        return builder.SpatialMean(builder.Relu(builder.Add(x, y)));
+      }};
   return model;
 }
 
 class Resnet {
  public:
-  Resnet(StrategyOptions strategy, std::vector<std::string> devices, const SessionOptions& session, DataFormat format = DataFormat::kNHWC)
+  Resnet(StrategyOptions strategy, std::vector<std::string> devices, const SessionOptions& session,
+         DataFormat format = DataFormat::kNHWC)
       : towers_(static_cast<int>(devices.size())) {
     strategy.tower_devices = std::move(devices);
     strategy.batch_norm_statistics = BatchNormStatistics::kSynchronised;
@@ -65,7 +67,8 @@ class Resnet {
           const int64_t image = step % 2 * kImages + t * count + i;
           labels.data<int32_t>()[static_cast<size_t>(i)] = static_cast<int32_t>(image % 10);
           for (int64_t e = 0; e < 192; ++e)  // towers' parts have means of their own
-            images.data<float>()[static_cast<size_t>(i * 192 + e)] = std::sin(static_cast<float>(image * 131 + e * (image % 10 + 1))) + static_cast<float>(image % 3);
+            images.data<float>()[static_cast<size_t>(i * 192 + e)] =
+                std::sin(static_cast<float>(image * 131 + e * (image % 10 + 1))) + static_cast<float>(image % 3);
         }
         values.insert(values.end(), {images, labels});
       }
@@ -95,17 +98,23 @@ class Resnet {
   std::unique_ptr<Runner> runner_;
 };
 
-std::vector<StrategyOptions> Modes() { return {{}, {.parameter_device = "/cpu:0"}, {.variable_update = VariableUpdate::kReplicated}}; }
+std::vector<StrategyOptions> Modes() {
+  return {{}, {.parameter_device = "/cpu:0"}, {.variable_update = VariableUpdate::kReplicated}};
+}
 
-const char* const kVariables[] = {"cg/conv0/conv2d/kernel", "cg/conv0/batchnorm0/gamma", "cg/conv1/batchnorm1/beta", "cg/conv0/batchnorm0/moving_mean",
-                                  "cg/conv1/batchnorm1/moving_variance", "cg/affine0/weights"};
+const char* const kVariables[] = {
+    "cg/conv0/conv2d/kernel",          "cg/conv0/batchnorm0/gamma",           "cg/conv1/batchnorm1/beta",
+    "cg/conv0/batchnorm0/moving_mean", "cg/conv1/batchnorm1/moving_variance", "cg/affine0/weights"};
 
-void ExpectTheSame(Resnet& many, Resnet& one, const std::vector<float>& losses, const std::vector<float>& expected, int towers) {
-  for (size_t step = 0; step < losses.size(); ++step) EXPECT_NEAR(losses[step], expected[step], 1e-5 * expected[step]) << "step " << step;
+void ExpectTheSame(Resnet& many, Resnet& one, const std::vector<float>& losses, const std::vector<float>& expected,
+                   int towers) {
+  for (size_t step = 0; step < losses.size(); ++step)
+    EXPECT_NEAR(losses[step], expected[step], 1e-5 * expected[step]) << "step " << step;
   for (const char* variable : kVariables)
     for (int copy : {0, towers - 1}) {
       const std::vector<float> ours = many.Value(variable, copy), theirs = one.Value(variable);
-      for (size_t i = 0; i < theirs.size(); ++i) EXPECT_NEAR(ours[i], theirs[i], 1e-5 * std::max(1.0f, std::abs(theirs[i]))) << variable;
+      for (size_t i = 0; i < theirs.size(); ++i)
+        EXPECT_NEAR(ours[i], theirs[i], 1e-5 * std::max(1.0f, std::abs(theirs[i]))) << variable;
     }
 }
 
@@ -137,7 +146,9 @@ TEST(SynchronisedNorm, OnSimulatedGpusHasTheBitsOfCpus) {
 
 TEST(SynchronisedNorm, IsNotForIndependentTowers) {
   Graph graph;
-  const StrategyOptions strategy{.variable_update = VariableUpdate::kIndependent, .tower_devices = CpuDevices(2), .batch_norm_statistics = BatchNormStatistics::kSynchronised};
+  const StrategyOptions strategy{.variable_update = VariableUpdate::kIndependent,
+                                 .tower_devices = CpuDevices(2),
+                                 .batch_norm_statistics = BatchNormStatistics::kSynchronised};
   EXPECT_THROW(BuildTrainingTowers(Scope(&graph), strategy, {}, {}, {}), Error);
 }
 

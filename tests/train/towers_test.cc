@@ -17,11 +17,12 @@ constexpr int kSteps = 20, kImages = 24;  // images of a step, over all towers
 
 // Two convolutions and two dense layers, without batch norm and small.
 const Model& SmallLenet() {
-  static const Model model = {.name = "small_lenet", .dataset = "cifar10", .image_size = 10, .layers = [](ModelBuilder& builder, Output x) {
-                                x = builder.MaxPool(builder.Conv(x, 6, 3, 3), 2, 2);
-                                x = builder.MaxPool(builder.Conv(x, 8, 3, 3), 2, 2);
-                                return builder.Affine(builder.Flatten(x), 20);
-                              }};
+  static const Model model = {
+      .name = "small_lenet", .dataset = "cifar10", .image_size = 10, .layers = [](ModelBuilder& builder, Output x) {
+        x = builder.MaxPool(builder.Conv(x, 6, 3, 3), 2, 2);
+        x = builder.MaxPool(builder.Conv(x, 8, 3, 3), 2, 2);
+        return builder.Affine(builder.Flatten(x), 20);
+      }};
   return model;
 }
 
@@ -41,7 +42,8 @@ class Lenet {
     const auto make = [&]() -> std::unique_ptr<Optimizer> {
       return optimizer == "adam" ? AdamOptimizer(1e-3) : MomentumOptimizer(0.02, 0.9);
     };
-    set_ = BuildTrainingTowers(Scope(&graph_), strategy, options, Builder(), make, GlobalStep(Scope(&graph_).WithDevice("/cpu:0")));
+    set_ = BuildTrainingTowers(Scope(&graph_), strategy, options, Builder(), make,
+                               GlobalStep(Scope(&graph_).WithDevice("/cpu:0")));
     session_ = std::make_unique<Session>(&graph_, session);
     session_->Initialize();
     runner_ = session_->Prepare(feeds_, {set_.total_loss}, {set_.train_step});
@@ -101,7 +103,8 @@ class Lenet {
       const int64_t image = number % 4 * kImages + t * shape[0] + i;
       labels.data<int32_t>()[static_cast<size_t>(i)] = static_cast<int32_t>(image % 10);
       for (int64_t e = 0; e < per_image; ++e)
-        images.data<float>()[static_cast<size_t>(i * per_image + e)] = std::sin(static_cast<float>(image * 131 + e * (image % 10 + 1)));
+        images.data<float>()[static_cast<size_t>(i * per_image + e)] =
+            std::sin(static_cast<float>(image * 131 + e * (image % 10 + 1)));
     }
     values->insert(values->end(), {images, labels});
   }
@@ -144,12 +147,14 @@ TEST(Towers, NTowersEqualOneBigBatch) {
   const std::vector<float> expected = one.Train();
   EXPECT_LT(expected.back(), 0.9f * expected.front()) << "nothing was learnt";
   for (int towers : {1, 2, 3, 4, 8})
-    for (const StrategyOptions& strategy : {Shared(), Shared("/cpu:0"), Replicated(), Replicated("xring"), Replicated("psgpu")}) {
+    for (const StrategyOptions& strategy :
+         {Shared(), Shared("/cpu:0"), Replicated(), Replicated("xring"), Replicated("psgpu")}) {
       SCOPED_TRACE(towers);
       Lenet many(strategy, towers);
       many.CopyFrom(start);
       const std::vector<float> losses = many.Train();
-      for (size_t step = 0; step < losses.size(); ++step) EXPECT_NEAR(losses[step], expected[step], 1e-5 * expected[step]) << "step " << step;
+      for (size_t step = 0; step < losses.size(); ++step)
+        EXPECT_NEAR(losses[step], expected[step], 1e-5 * expected[step]) << "step " << step;
       EXPECT_LT(Difference(many.Weights(), one.Weights()), 1e-5);
     }
 }
@@ -165,13 +170,24 @@ TEST(Towers, CopiesStayTheSameBits) {
 
 // One of each mode and algorithm.
 std::vector<StrategyOptions> AllKinds() {
-  StrategyOptions staged = Shared(), relaxed = Replicated(), independent{.variable_update = VariableUpdate::kIndependent}, packed = Replicated(),
+  StrategyOptions staged = Shared(), relaxed = Replicated(),
+                  independent{.variable_update = VariableUpdate::kIndependent}, packed = Replicated(),
                   hierarchical = Replicated();
   staged.staged_variables = true;
   relaxed.exchange.relaxed = true;
   packed.exchange.gradient_repacking = 2;
   hierarchical.exchange.hierarchical_copy = true;
-  return {Shared(), Shared("/cpu:0"), Replicated(), Replicated("pscpu"), Replicated("psgpu#2"), Replicated("xring#2"), staged, relaxed, independent, packed, hierarchical};
+  return {Shared(),
+          Shared("/cpu:0"),
+          Replicated(),
+          Replicated("pscpu"),
+          Replicated("psgpu#2"),
+          Replicated("xring#2"),
+          staged,
+          relaxed,
+          independent,
+          packed,
+          hierarchical};
 }
 
 TEST(Towers, RepeatedRunsAreBitEqual) {
@@ -205,7 +221,8 @@ TEST(Towers, AllCopiesStartWithTheFirstOnesValues) {
   for (VariableUpdate mode : {VariableUpdate::kReplicated, VariableUpdate::kIndependent}) {
     Lenet towers({.variable_update = mode}, 3);
     EXPECT_EQ(towers.Weights(0), towers.Weights(2));
-    EXPECT_GT(Difference(towers.Weights(0), std::vector<float>(towers.Weights(0).size(), 1e-9f)), 1) << "they are not zero";
+    EXPECT_GT(Difference(towers.Weights(0), std::vector<float>(towers.Weights(0).size(), 1e-9f)), 1)
+        << "they are not zero";
   }
 }
 
@@ -224,12 +241,14 @@ struct NormedTowers {
       const Output x = ops::Placeholder(scope, DType::kFloat32, {3, 2});
       feeds.push_back(x);
       ModelBuilder builder(scope, options.layers);
-      const Output y = builder.BatchNorm(ops::Reshape(scope, x, {3, 1, 1, 2}), {.decay = 0.75, .epsilon = 1e-3, .scale = true});
+      const Output y =
+          builder.BatchNorm(ops::Reshape(scope, x, {3, 1, 1, 2}), {.decay = 0.75, .epsilon = 1e-3, .scale = true});
       Tower tower;
       tower.variables = builder.trainable_variables();
       tower.update_ops = builder.update_ops();
       tower.base_loss = tower.total_loss = ops::Mean(scope, ops::Square(scope, y));
-      tower.gradients = Gradients(scope, tower.total_loss, std::vector<Output>(tower.variables.begin(), tower.variables.end()));
+      tower.gradients =
+          Gradients(scope, tower.total_loss, std::vector<Output>(tower.variables.begin(), tower.variables.end()));
       return tower;
     };
     set = BuildTrainingTowers(Scope(&graph), strategy, {}, build, [] { return GradientDescentOptimizer(0.1); });
@@ -262,7 +281,8 @@ TEST(BatchNormStatistics, FollowTheFirstTowerOrTheMeanOfAll) {
   EXPECT_EQ(NormedTowers(shared).RunAndRead("v/batchnorm0/moving_mean"), (Averages{0.5f, 0.75f}));
   EXPECT_EQ(NormedTowers(copies).RunAndRead("v0/batchnorm0/moving_mean"), (Averages{0.5f, 0.75f}));
   EXPECT_EQ(NormedTowers(copies).RunAndRead("v1/batchnorm0/moving_mean"), (Averages{0, 0}));
-  for (StrategyOptions* strategy : {&shared, &copies, &alone}) strategy->batch_norm_statistics = BatchNormStatistics::kMean;
+  for (StrategyOptions* strategy : {&shared, &copies, &alone})
+    strategy->batch_norm_statistics = BatchNormStatistics::kMean;
   EXPECT_EQ(NormedTowers(shared).RunAndRead("v/batchnorm0/moving_mean"), (Averages{0.625f, 0.875f}));
   EXPECT_EQ(NormedTowers(copies).RunAndRead("v0/batchnorm0/moving_mean"), (Averages{0.625f, 0.875f}));
   EXPECT_EQ(NormedTowers(copies).RunAndRead("v1/batchnorm0/moving_mean"), (Averages{0.625f, 0.875f}));
@@ -276,16 +296,20 @@ TEST(SharedVariables, GoToTheDeviceWithTheFewestElements) {
     Tower tower;
     std::vector<Output> losses;
     for (size_t i = 0; i < shapes.size(); ++i) {
-      tower.variables.push_back(options.layers.get_variable(scope, {"w" + std::to_string(i), DType::kFloat32, shapes[i], initializers::Ones()}));
+      tower.variables.push_back(options.layers.get_variable(
+          scope, {"w" + std::to_string(i), DType::kFloat32, shapes[i], initializers::Ones()}));
       losses.push_back(ops::L2Loss(scope, tower.variables.back()));
     }
     tower.base_loss = tower.total_loss = ops::AddN(scope, losses);
-    tower.gradients = Gradients(scope, tower.total_loss, std::vector<Output>(tower.variables.begin(), tower.variables.end()));
+    tower.gradients =
+        Gradients(scope, tower.total_loss, std::vector<Output>(tower.variables.begin(), tower.variables.end()));
     return tower;
   };
-  BuildTrainingTowers(Scope(&graph), {.tower_devices = CpuDevices(2)}, {}, build, [] { return GradientDescentOptimizer(1); });
+  BuildTrainingTowers(Scope(&graph), {.tower_devices = CpuDevices(2)}, {}, build,
+                      [] { return GradientDescentOptimizer(1); });
   std::string devices;
-  for (size_t i = 0; i < shapes.size(); ++i) devices += std::to_string(*graph.node(graph.Find("v/w" + std::to_string(i))).device.index);
+  for (size_t i = 0; i < shapes.size(); ++i)
+    devices += std::to_string(*graph.node(graph.Find("v/w" + std::to_string(i))).device.index);
   EXPECT_EQ(devices, "011110") << "10 | 3 + 4 + 2; 100 goes to the 9, then 1 to the 10";
 }
 
@@ -296,7 +320,8 @@ TEST(AverageGradients, IsTheMeanWhereTheVariableLives) {
   const auto gradient = [&](const char* device, float a, float b) {
     return ops::Const(scope.WithDevice(device), Tensor::Of<float>({2}, {a, b}));
   };
-  const auto averaged = AverageGradients(scope, {{{gradient("/cpu:0", 1, 2), w}}, {{gradient("/cpu:1", 3, 6), w}}, {{Output{}, w}}});
+  const auto averaged =
+      AverageGradients(scope, {{{gradient("/cpu:0", 1, 2), w}}, {{gradient("/cpu:1", 3, 6), w}}, {{Output{}, w}}});
   ASSERT_EQ(averaged.size(), 1u);
   EXPECT_EQ(graph.node(averaged[0].gradient.node).colocate_with, (std::vector<std::string>{"w"}));
   Session session(&graph, OnCpus(2));
@@ -310,13 +335,17 @@ TEST(Towers, MustBeBuiltAlike) {
   Graph graph;
   const auto build = [](const Scope& scope, int t, const TowerOptions& options) {
     Tower tower;
-    for (int i = 0; i <= t; ++i) tower.variables.push_back(options.layers.get_variable(scope, {"w" + std::to_string(i), DType::kFloat32, {}, initializers::Ones()}));
+    for (int i = 0; i <= t; ++i)
+      tower.variables.push_back(
+          options.layers.get_variable(scope, {"w" + std::to_string(i), DType::kFloat32, {}, initializers::Ones()}));
     tower.total_loss = ops::L2Loss(scope, tower.variables.back());
-    tower.gradients = Gradients(scope, tower.total_loss, std::vector<Output>(tower.variables.begin(), tower.variables.end()));
+    tower.gradients =
+        Gradients(scope, tower.total_loss, std::vector<Output>(tower.variables.begin(), tower.variables.end()));
     return tower;
   };
   try {
-    BuildTrainingTowers(Scope(&graph), {.tower_devices = CpuDevices(2)}, {}, build, [] { return GradientDescentOptimizer(1); });
+    BuildTrainingTowers(Scope(&graph), {.tower_devices = CpuDevices(2)}, {}, build,
+                        [] { return GradientDescentOptimizer(1); });
     FAIL();
   } catch (const Error& error) {
     EXPECT_STREQ(error.what(), "tower 1 has 2 variables, tower 0 has 1: all must be built alike");

@@ -158,7 +158,8 @@ TEST_F(TrainerTest, AnInterruptDuringEvaluationDropsTheUnfinishedEvaluation) {
 
 TEST_F(TrainerTest, HooksSeeEveryStepAndEvaluationInOrder) {
   Run({.num_epochs = 1}, 5);
-  EXPECT_THAT(hook_.events, ElementsAre("begin", "step 1", "step 2", "batch 1/3", "batch 2/3", "batch 3/3", "evaluation at 2", "end"));
+  EXPECT_THAT(hook_.events, ElementsAre("begin", "step 1", "step 2", "batch 1/3", "batch 2/3", "batch 3/3",
+                                        "evaluation at 2", "end"));
   EXPECT_EQ(hook_.last.total_steps, 2);
   EXPECT_DOUBLE_EQ(hook_.last.epoch, 1.0);
   EXPECT_DOUBLE_EQ(hook_.last.loss, 1.0);

@@ -16,9 +16,10 @@ Output Concat(const Scope& scope, const std::vector<Output>& inputs, int axis);
 // "num" equal pieces.
 std::vector<Output> Split(const Scope& scope, Output x, int axis, int num);
 std::vector<Output> SplitV(const Scope& scope, Output x, int axis, std::vector<int64_t> sizes);
-// Tensors of one dtype as one vector, their elements one after the other, so that they travel together; and the reverse, for
-// tensors of these shapes. Where only element-wise operations and transfers lie between the two, the tensors keep the memory
-// forms that their readers wish, and neither copies: the tensors are made in the bucket's memory and read there. Have no gradient.
+// Tensors of one dtype as one vector, their elements one after the other, so that they travel together; and the
+// reverse, for tensors of these shapes. Where only element-wise operations and transfers lie between the two, the
+// tensors keep the memory forms that their readers wish, and neither copies: the tensors are made in the bucket's
+// memory and read there. Have no gradient.
 Output Bucket(const Scope& scope, const std::vector<Output>& tensors);
 std::vector<Output> Unbucket(const Scope& scope, Output bucket, std::vector<Shape> shapes);
 // size -1 means to the end of that axis.

@@ -50,14 +50,15 @@ Output AddN(const Scope& scope, const std::vector<Output>& inputs);
 // Reductions; negative axes count from the end, no axes means all.
 Output Sum(const Scope& scope, Output x, std::vector<int> axes = {}, bool keep_dims = false);
 Output Mean(const Scope& scope, Output x, std::vector<int> axes = {}, bool keep_dims = false);
-Output Max(const Scope& scope, Output x, std::vector<int> axes = {}, bool keep_dims = false);  // gradient shared among ties
+Output Max(const Scope& scope, Output x, std::vector<int> axes = {},
+           bool keep_dims = false);  // gradient shared among ties
 Output Min(const Scope& scope, Output x, std::vector<int> axes = {}, bool keep_dims = false);
 // Index (int64) of the first maximum along the axis.
 Output ArgMax(const Scope& scope, Output x, int axis);
 // The k largest of the last axis: output 0 values, output 1 indices (int32); equal values in order of index.
 Output TopK(const Scope& scope, Output x, int k);
-// predictions [batch, classes], targets int32 [batch] -> bool [batch]: fewer than k classes are strictly greater than the
-// target's; false if the target is out of range or a value in its row is not finite.
+// predictions [batch, classes], targets int32 [batch] -> bool [batch]: fewer than k classes are strictly greater than
+// the target's; false if the target is out of range or a value in its row is not finite.
 Output InTopK(const Scope& scope, Output predictions, Output targets, int k);
 // Half the sum of squares, a scalar.
 Output L2Loss(const Scope& scope, Output x);

@@ -16,8 +16,8 @@ Output MaxPool(const Scope& scope, Output x, PoolAttrs attrs);
 // Divides by the number of real cells in the window, padding excluded.
 Output AvgPool(const Scope& scope, Output x, PoolAttrs attrs);
 
-// Batch normalisation over all axes but the channels. Training: normalises with the statistics of the batch (variance with
-// 1/n) and gives them for the running averages (variance with n/(n-1), as TensorFlow's FusedBatchNormV3 does).
+// Batch normalisation over all axes but the channels. Training: normalises with the statistics of the batch (variance
+// with 1/n) and gives them for the running averages (variance with n/(n-1), as TensorFlow's FusedBatchNormV3 does).
 // Inference: normalises with "mean" and "variance".
 struct BatchNormOutputs {
   Output y;

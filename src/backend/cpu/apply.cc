@@ -1,5 +1,5 @@
-// The update operations: element by element over everything the variable's memory holds, the padding of an opaque layout
-// included (variable, slots and gradient then share that layout). Formulas: tests/data/golden/optimizers.json.
+// The update operations: element by element over everything the variable's memory holds, the padding of an opaque
+// layout included (variable, slots and gradient then share that layout). Formulas: tests/data/golden/optimizers.json.
 #include <cmath>
 
 #include "backend/cpu/apply_simd.h"
@@ -55,9 +55,8 @@ Form FormOf(OpKind kind, bool nesterov) {
     case OpKind::kApplyAdagrad:
       return {UpdateRule::kAdagrad, 1, 3, [](const LaunchArgs& a) { return Floats(Scalar(a, 2)); }};
     case OpKind::kApplyAdadelta:
-      return {UpdateRule::kAdadelta, 2, 6, [](const LaunchArgs& a) {
-                return Floats(Scalar(a, 3), Scalar(a, 4), 1 - Scalar(a, 4), Scalar(a, 5));
-              }};
+      return {UpdateRule::kAdadelta, 2, 6,
+              [](const LaunchArgs& a) { return Floats(Scalar(a, 3), Scalar(a, 4), 1 - Scalar(a, 4), Scalar(a, 5)); }};
     case OpKind::kApplyFtrl:
       return {UpdateRule::kFtrl, 2, 3, [](const LaunchArgs& a) {
                 return Floats(1 / Scalar(a, 4), Scalar(a, 5), 2 * Scalar(a, 6), -Scalar(a, 7));

@@ -170,9 +170,9 @@ void Update(const UpdateArrays& a, const UpdateScalars& scalars, int64_t n) {
 const UpdateFn* UpdateTable() {
   // In the order of the enumeration.
   static constexpr UpdateFn table[] = {
-      Update<GradientDescent>, Update<Momentum<false>>, Update<Momentum<true>>, Update<RMSProp<false>>, Update<RMSProp<true>>,
-      Update<Adam<false>>, Update<Adam<true>>, Update<AdaMax>, Update<Adagrad>, Update<Adadelta>, Update<Ftrl>,
-      Update<ProximalGradientDescent>};
+      Update<GradientDescent>, Update<Momentum<false>>, Update<Momentum<true>>, Update<RMSProp<false>>,
+      Update<RMSProp<true>>,   Update<Adam<false>>,     Update<Adam<true>>,     Update<AdaMax>,
+      Update<Adagrad>,         Update<Adadelta>,        Update<Ftrl>,           Update<ProximalGradientDescent>};
   static_assert(sizeof(table) / sizeof(table[0]) == kNumUpdateRules);
   return table;
 }

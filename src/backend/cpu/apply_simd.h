@@ -4,12 +4,24 @@
 #include <cstddef>
 #include <cstdint>
 
-// The update rules of optimizers over "n" elements of the variable, its slots and the gradient. Elements of padding, whose
-// slots and gradient are 0, stay 0.
+// The update rules of optimizers over "n" elements of the variable, its slots and the gradient. Elements of padding,
+// whose slots and gradient are 0, stay 0.
 namespace muster::cpu {
 
-enum class UpdateRule { kGradientDescent, kMomentum, kNesterov, kRMSProp, kCenteredRMSProp, kAdam, kNesterovAdam, kAdaMax,
-                        kAdagrad, kAdadelta, kFtrl, kProximalGradientDescent };
+enum class UpdateRule {
+  kGradientDescent,
+  kMomentum,
+  kNesterov,
+  kRMSProp,
+  kCenteredRMSProp,
+  kAdam,
+  kNesterovAdam,
+  kAdaMax,
+  kAdagrad,
+  kAdadelta,
+  kFtrl,
+  kProximalGradientDescent
+};
 inline constexpr size_t kNumUpdateRules = 12;
 
 struct UpdateArrays {

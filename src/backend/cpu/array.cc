@@ -10,7 +10,7 @@ struct Step {
   enum class Source { kInput, kOutput, kConstant };
   StridedCopy copy;
   Source source = Source::kInput;
-  int from_index = 0, to_index = 0;       // of the input (or output) and the output
+  int from_index = 0, to_index = 0;        // of the input (or output) and the output
   int64_t from_offset = 0, to_offset = 0;  // elements
 };
 
@@ -31,13 +31,15 @@ PreparedKernel StepsKernel(std::vector<Step> steps, int threads, T constant) {
 PreparedKernel RunSteps(std::vector<Step> steps, DType dtype, int threads, double constant = 0) {
   const float value = static_cast<float>(constant);
   if (dtype == DType::kFloat32) return StepsKernel(std::move(steps), threads, value);
-  return StepsKernel(std::move(steps), threads, dtype == DType::kFloat16 ? ToFloat16(value).bits : ToBFloat16(value).bits);
+  return StepsKernel(std::move(steps), threads,
+                     dtype == DType::kFloat16 ? ToFloat16(value).bits : ToBFloat16(value).bits);
 }
 
 // The box of shape "box" inside arrays with these strides.
 StridedCopy BoxCopy(const Shape& box, const std::vector<int64_t>& to, const std::vector<int64_t>& from) {
   std::vector<CopyAxis> axes;
-  for (int i = 0; i < box.rank(); ++i) axes.push_back({box[i], to[static_cast<size_t>(i)], from[static_cast<size_t>(i)]});
+  for (int i = 0; i < box.rank(); ++i)
+    axes.push_back({box[i], to[static_cast<size_t>(i)], from[static_cast<size_t>(i)]});
   return StridedCopy(axes);
 }
 
@@ -123,7 +125,8 @@ PreparedKernel PrepareSplit(const KernelRequest& r, const DeviceCaps& caps) {
   std::vector<Step> steps;
   int64_t position = 0;
   for (int i = 0; i < static_cast<int>(r.outputs.size()); ++i) {
-    steps.push_back({BoxCopy(r.out(i), StridesOf(r.out(i)), from), Step::Source::kInput, 0, i, position * from[At(axis)], 0});
+    steps.push_back(
+        {BoxCopy(r.out(i), StridesOf(r.out(i)), from), Step::Source::kInput, 0, i, position * from[At(axis)], 0});
     position += r.out(i)[axis];
   }
   return RunSteps(std::move(steps), r.inputs[0].dtype, caps.threads);

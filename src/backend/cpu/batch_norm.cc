@@ -14,8 +14,8 @@ constexpr int64_t kStreamBytes = int64_t{4} << 20;
 // The tables of both directions (see BatchNormForwardArgs, BatchNormBackwardArgs).
 enum Table { kMean, kFactor, kOffset, kShift, kSlope = kShift, kBias };
 
-// Rows whose average stands in for the mean while variances are summed. Sums of squares around a value far from the mean
-// lose digits; around the average of 16 samples the loss is at most a factor of n/256 in the last digit of one
+// Rows whose average stands in for the mean while variances are summed. Sums of squares around a value far from the
+// mean lose digits; around the average of 16 samples the loss is at most a factor of n/256 in the last digit of one
 // kRowsPerSum block, even if one of the samples is the only outlier among n.
 constexpr int64_t kShiftRows = 16;
 
@@ -65,9 +65,9 @@ class BatchNormKernel : public Kernel {
   const BatchNormSimd<T>& simd_ = GetBatchNormSimd<T>();
 };
 
-// inputs x, scale, offset, mean, variance[, side]; outputs y, batch_mean, batch_variance, reserve_mean, reserve_inv_std.
-// Asked for y alone, a batch norm is done again: inputs 3 and 4 are then the reserve_mean and reserve_inv_std that the first
-// time left, and y gets the bits it had.
+// inputs x, scale, offset, mean, variance[, side]; outputs y, batch_mean, batch_variance, reserve_mean,
+// reserve_inv_std. Asked for y alone, a batch norm is done again: inputs 3 and 4 are then the reserve_mean and
+// reserve_inv_std that the first time left, and y gets the bits it had.
 template <typename T>
 class ForwardKernel final : public BatchNormKernel<T> {
   using Base = BatchNormKernel<T>;
@@ -85,7 +85,8 @@ class ForwardKernel final : public BatchNormKernel<T> {
     if (attrs_.is_training && !is_redone_) {
       ParallelFor(threads_, plan_.real_channels, GrainFor(kShiftRows * 64),
                   [&](int64_t begin, int64_t end) { FindShift(f.x, scratch, begin, end); });
-      RunBatchNorm(plan_, threads_, [&](int64_t chunk) { Sum(scratch, f, chunk); }, finish, normalise);
+      RunBatchNorm(
+          plan_, threads_, [&](int64_t chunk) { Sum(scratch, f, chunk); }, finish, normalise);
     } else {
       finish(0, plan_.real_channels);
       ParallelItems(threads_, plan_.chunks, plan_.small, normalise);
@@ -95,8 +96,8 @@ class ForwardKernel final : public BatchNormKernel<T> {
  private:
   Args Bind(const LaunchArgs& a, const BatchNormScratch& scratch) const {
     const auto table = [&](Table t) { return scratch.table(plan_, t); };
-    Args f{a.in<T>(0), attrs_.has_side_input ? a.in<T>(5) : nullptr, table(kMean), table(kFactor),
-           table(kOffset), a.out<T>(0), attrs_.activation == Activation::kRelu, streams_};
+    Args f{a.in<T>(0),  attrs_.has_side_input ? a.in<T>(5) : nullptr, table(kMean), table(kFactor), table(kOffset),
+           a.out<T>(0), attrs_.activation == Activation::kRelu,       streams_};
     if (f.y == f.x || f.y == f.side) f.stream = false;  // in place: its lines are in the cache already
     return f;
   }
@@ -122,7 +123,8 @@ class ForwardKernel final : public BatchNormKernel<T> {
   // Statistics of channels [begin, end): the batch's own, or the given ones.
   void Finish(const LaunchArgs& a, const BatchNormScratch& scratch, int64_t begin, int64_t end) const {
     if (is_redone_) {
-      for (int64_t c = begin; c < end; ++c) FillTables(a, scratch, c, static_cast<double>(a.in<float>(3)[c]), a.in<float>(4)[c]);
+      for (int64_t c = begin; c < end; ++c)
+        FillTables(a, scratch, c, static_cast<double>(a.in<float>(3)[c]), a.in<float>(4)[c]);
       return;
     }
     const double n = std::max(rows(), 1.0), unbiased = n / std::max(n - 1, 1.0);
@@ -190,10 +192,19 @@ class BackwardKernel final : public BatchNormKernel<T> {
  private:
   Args Bind(const LaunchArgs& a, const BatchNormScratch& scratch) const {
     const auto table = [&](Table t) { return scratch.table(plan_, t); };
-    Args b{.dy = a.in<T>(0), .dy2 = has_two_ ? a.in<T>(7) : nullptr, .x = a.in<T>(1), .y = fused_ ? a.in<T>(6) : nullptr,
-           .mask = ReluMask::kNone, .mean = table(kMean), .factor = table(kFactor),
-           .offset = table(kOffset), .slope = table(kSlope), .bias = table(kBias), .masked_dy = nullptr,
-           .dx = a.out<T>(0), .stream = streams_};
+    Args b{.dy = a.in<T>(0),
+           .dy2 = has_two_ ? a.in<T>(7) : nullptr,
+           .x = a.in<T>(1),
+           .y = fused_ ? a.in<T>(6) : nullptr,
+           .mask = ReluMask::kNone,
+           .mean = table(kMean),
+           .factor = table(kFactor),
+           .offset = table(kOffset),
+           .slope = table(kSlope),
+           .bias = table(kBias),
+           .masked_dy = nullptr,
+           .dx = a.out<T>(0),
+           .stream = streams_};
     // Without a side input the output follows from x, which is read anyway.
     if (fused_ && attrs_.activation == Activation::kRelu)
       b.mask = attrs_.has_side_input ? ReluMask::kFromOutput : ReluMask::kRecomputed;
@@ -219,8 +230,8 @@ class BackwardKernel final : public BatchNormKernel<T> {
     });
   }
 
-  // dx = factor * (g - mean(g) - xhat * mean(g * xhat)) with xhat = (x - mean) * inv_std; statistics that were given rather
-  // than computed do not depend on x, and only the first term stays.
+  // dx = factor * (g - mean(g) - xhat * mean(g * xhat)) with xhat = (x - mean) * inv_std; statistics that were given
+  // rather than computed do not depend on x, and only the first term stays.
   void Finish(const LaunchArgs& a, const BatchNormScratch& scratch, int64_t begin, int64_t end) const {
     const double n = std::max(rows(), 1.0);
     for (int64_t c = begin; c < end; ++c) {
@@ -259,7 +270,8 @@ PreparedKernel Prepared(std::unique_ptr<K> kernel, std::vector<std::pair<int, in
 PreparedKernel PrepareBatchNorm(const KernelRequest& r, const DeviceCaps& caps) {
   std::vector<std::pair<int, int>> in_place{{0, 0}};
   if (AttrsOf(r).has_side_input) in_place.push_back({0, 5});
-  if (r.inputs[0].dtype == DType::kBFloat16) return Prepared(std::make_unique<ForwardKernel<BFloat16>>(r, caps.threads), std::move(in_place));
+  if (r.inputs[0].dtype == DType::kBFloat16)
+    return Prepared(std::make_unique<ForwardKernel<BFloat16>>(r, caps.threads), std::move(in_place));
   return Prepared(std::make_unique<ForwardKernel<float>>(r, caps.threads), std::move(in_place));
 }
 
@@ -272,7 +284,8 @@ PreparedKernel PrepareBatchNormGrad(const KernelRequest& r, const DeviceCaps& ca
   in_place.push_back({0, 0});
   if (has_two) in_place.push_back({0, 7});
   in_place.push_back({0, 1});
-  if (r.inputs[0].dtype == DType::kBFloat16) return Prepared(std::make_unique<BackwardKernel<BFloat16>>(r, caps.threads), std::move(in_place));
+  if (r.inputs[0].dtype == DType::kBFloat16)
+    return Prepared(std::make_unique<BackwardKernel<BFloat16>>(r, caps.threads), std::move(in_place));
   return Prepared(std::make_unique<BackwardKernel<float>>(r, caps.threads), std::move(in_place));
 }
 

@@ -13,8 +13,8 @@ namespace {
 
 constexpr int64_t kRowsAtOnce = 8;
 
-// The loops below go through several rows at once, so that a vector of per-channel values is loaded once for all of them;
-// a lane count that does not divide the channels makes the last vector of each row a masked one.
+// The loops below go through several rows at once, so that a vector of per-channel values is loaded once for all of
+// them; a lane count that does not divide the channels makes the last vector of each row a masked one.
 template <int kRows, typename T>
 HWY_INLINE void MomentsOfRows(F32 d, const T* x, int64_t stride, int64_t channels, const float* shift, float* sum,
                               float* square) {
@@ -64,7 +64,8 @@ HWY_INLINE void NormaliseRows(F32 d, const BatchNormForwardArgs<T>& a, int64_t r
     VF32 mean[kVectors], factor[kVectors], offset[kVectors];
     for (int k = 0; k < kVectors; ++k) {
       const int64_t at = c + k * lanes;
-      mean[k] = hn::LoadU(d, a.mean + at), factor[k] = hn::LoadU(d, a.factor + at), offset[k] = hn::LoadU(d, a.offset + at);
+      mean[k] = hn::LoadU(d, a.mean + at), factor[k] = hn::LoadU(d, a.factor + at),
+      offset[k] = hn::LoadU(d, a.offset + at);
     }
     for (int r = 0; r < kRows; ++r) {
       const int64_t at = (row + r) * t.stride + c;
@@ -115,20 +116,22 @@ HWY_INLINE Channels LoadChannels(F32 d, const BatchNormBackwardArgs<T>& a, int64
   return {hn::LoadU(d, a.mean + c), hn::LoadU(d, a.factor + c), hn::LoadU(d, a.offset + c)};
 }
 
-// dy where the forward pass let its value through. "centred" is x - mean; the recomputed output is bit-equal to the forward
-// pass' own, since it takes the same operations.
+// dy where the forward pass let its value through. "centred" is x - mean; the recomputed output is bit-equal to the
+// forward pass' own, since it takes the same operations.
 template <ReluMask kMask, bool kTwo, typename T>
-HWY_INLINE VF32 MaskedGradient(F32 d, const BatchNormBackwardArgs<T>& a, const Channels& ch, VF32 centred, int64_t at, size_t part) {
+HWY_INLINE VF32 MaskedGradient(F32 d, const BatchNormBackwardArgs<T>& a, const Channels& ch, VF32 centred, int64_t at,
+                               size_t part) {
   VF32 dy = LoadPart(d, a.dy + at, part);
   if (kTwo) dy = hn::Add(dy, LoadPart(d, a.dy2 + at, part));
   if (kMask == ReluMask::kNone) return dy;
-  const VF32 y = kMask == ReluMask::kFromOutput ? LoadPart(d, a.y + at, part) : hn::MulAdd(centred, ch.factor, ch.offset);
+  const VF32 y =
+      kMask == ReluMask::kFromOutput ? LoadPart(d, a.y + at, part) : hn::MulAdd(centred, ch.factor, ch.offset);
   return hn::IfThenElseZero(hn::Gt(y, hn::Zero(d)), dy);
 }
 
 template <ReluMask kMask, bool kTwo, bool kWrite, int kRows, typename T>
-HWY_INLINE void GradientSumsOfRows(F32 d, const BatchNormBackwardArgs<T>& a, int64_t row, const BatchNormTile& t, float* sum,
-                                   float* product) {
+HWY_INLINE void GradientSumsOfRows(F32 d, const BatchNormBackwardArgs<T>& a, int64_t row, const BatchNormTile& t,
+                                   float* sum, float* product) {
   constexpr int kVectors = kVectorsPerStore<T>;
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
   for (int64_t c = 0; c < t.channels; c += kVectors * lanes) {
@@ -164,16 +167,19 @@ void GradientSumsAs(const BatchNormTile tile, const BatchNormBackwardArgs<T> arg
   constexpr int kRows = 4;
   const F32 d;
   int64_t r = 0;
-  for (; r + kRows <= tile.rows; r += kRows) GradientSumsOfRows<kMask, kTwo, kWrite, kRows>(d, args, r, tile, sum, product);
+  for (; r + kRows <= tile.rows; r += kRows)
+    GradientSumsOfRows<kMask, kTwo, kWrite, kRows>(d, args, r, tile, sum, product);
   for (; r < tile.rows; ++r) GradientSumsOfRows<kMask, kTwo, kWrite, 1>(d, args, r, tile, sum, product);
 }
 
 template <ReluMask kMask, typename T>
 void GradientSumsMasked(const BatchNormTile& t, const BatchNormBackwardArgs<T>& a, float* sum, float* product) {
   if (a.dy2 != nullptr) {
-    a.masked_dy != nullptr ? GradientSumsAs<kMask, true, true>(t, a, sum, product) : GradientSumsAs<kMask, true, false>(t, a, sum, product);
+    a.masked_dy != nullptr ? GradientSumsAs<kMask, true, true>(t, a, sum, product)
+                           : GradientSumsAs<kMask, true, false>(t, a, sum, product);
   } else {
-    a.masked_dy != nullptr ? GradientSumsAs<kMask, false, true>(t, a, sum, product) : GradientSumsAs<kMask, false, false>(t, a, sum, product);
+    a.masked_dy != nullptr ? GradientSumsAs<kMask, false, true>(t, a, sum, product)
+                           : GradientSumsAs<kMask, false, false>(t, a, sum, product);
   }
 }
 
@@ -259,7 +265,13 @@ HWY_AFTER_NAMESPACE();
 namespace muster::cpu {
 HWY_EXPORT(BatchNormTable);
 HWY_EXPORT(BatchNormHalfTable);
-template <> const BatchNormSimd<float>& GetBatchNormSimd() { return *HWY_DYNAMIC_DISPATCH(BatchNormTable)(); }
-template <> const BatchNormSimd<BFloat16>& GetBatchNormSimd() { return *HWY_DYNAMIC_DISPATCH(BatchNormHalfTable)(); }
+template <>
+const BatchNormSimd<float>& GetBatchNormSimd() {
+  return *HWY_DYNAMIC_DISPATCH(BatchNormTable)();
+}
+template <>
+const BatchNormSimd<BFloat16>& GetBatchNormSimd() {
+  return *HWY_DYNAMIC_DISPATCH(BatchNormHalfTable)();
+}
 }  // namespace muster::cpu
 #endif

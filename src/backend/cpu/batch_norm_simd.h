@@ -6,7 +6,8 @@
 // activations and their gradients, is float or BFloat16; tables and arithmetic are single precision.
 namespace muster::cpu {
 
-// Tables of per-channel values are padded to a multiple of this many floats, so that vectors may read past the last channel.
+// Tables of per-channel values are padded to a multiple of this many floats, so that vectors may read past the last
+// channel.
 inline constexpr int64_t kChannelPadding = 32;
 
 // Rows that single-precision sums may run over before they are flushed into double ones.
@@ -20,11 +21,11 @@ struct BatchNormTile {
 template <typename T>
 struct BatchNormForwardArgs {
   const T* x;
-  const T* side;    // nullptr: none; added before the ReLU
+  const T* side;                        // nullptr: none; added before the ReLU
   const float *mean, *factor, *offset;  // per channel: y = (x - mean) * factor + offset
   T* y;
   bool relu;
-  bool stream;          // write past the caches; y and stride are multiples of 64 bytes then
+  bool stream;  // write past the caches; y and stride are multiples of 64 bytes then
 };
 
 enum class ReluMask { kNone, kFromOutput, kRecomputed };
@@ -32,14 +33,14 @@ enum class ReluMask { kNone, kFromOutput, kRecomputed };
 template <typename T>
 struct BatchNormBackwardArgs {
   const T* dy;
-  const T* dy2;         // added to dy; nullptr: none
+  const T* dy2;  // added to dy; nullptr: none
   const T* x;
-  const T* y;           // for ReluMask::kFromOutput
+  const T* y;  // for ReluMask::kFromOutput
   ReluMask mask;
   const float *mean, *factor, *offset;  // as in the forward pass
   // dx = g * factor - ((x - mean) * slope + bias), with g the masked dy
   const float *slope, *bias;
-  T* masked_dy;         // the gradient of the side input, which is g; nullptr: not wanted
+  T* masked_dy;  // the gradient of the side input, which is g; nullptr: not wanted
   T* dx;
   bool stream;
 };

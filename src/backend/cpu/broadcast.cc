@@ -8,8 +8,8 @@
 namespace muster::cpu {
 namespace {
 
-// The output's axes, neighbours merged where both inputs allow it, and each input's step per axis in elements: 0 where it is
-// broadcast. The last axis is walked by one loop.
+// The output's axes, neighbours merged where both inputs allow it, and each input's step per axis in elements: 0 where
+// it is broadcast. The last axis is walked by one loop.
 struct Walk {
   struct Axis {
     int64_t size, a, b;
@@ -63,7 +63,8 @@ template <typename T>
 void RunRange(const Walk& walk, BinaryFn<T> loop, const T* a, const T* b, T* out, int64_t begin, int64_t end) {
   const Walk::Axis& last = walk.last();
   while (begin < end) {
-    const int64_t row = begin / last.size, column = begin % last.size, count = std::min(last.size - column, end - begin);
+    const int64_t row = begin / last.size, column = begin % last.size,
+                  count = std::min(last.size - column, end - begin);
     const auto [a_row, b_row] = walk.Row(row);
     loop(a + a_row + column * last.a, b + b_row + column * last.b, out + begin, count);
     begin += count;

@@ -19,7 +19,8 @@ using onednn::ConvProblem;
 bool TakesPlainFilter(ConvKind kind, const ConvProblem& p) { return RunsAsMatMul(p) || PrefersWinograd(kind, p); }
 
 // One-dimensional geometry: paddings before and after, as TensorFlow's SAME and VALID give them.
-std::pair<int64_t, int64_t> PaddingsOf(Padding padding, int64_t in, int64_t out, int64_t kernel, int64_t stride, int64_t dilation) {
+std::pair<int64_t, int64_t> PaddingsOf(Padding padding, int64_t in, int64_t out, int64_t kernel, int64_t stride,
+                                       int64_t dilation) {
   if (padding == Padding::kValid) return {0, 0};
   const int64_t total = std::max<int64_t>((out - 1) * stride + (kernel - 1) * dilation + 1 - in, 0);
   return {total / 2, total - total / 2};
@@ -60,22 +61,28 @@ ConvRequest Read(const KernelRequest& r) {
   const auto problem = [&](const TensorDesc& x, const TensorDesc& filter, const TensorDesc& y, bool depthwise) {
     return ProblemOf(attrs, x.dtype, filter.dtype, x.shape, filter.shape, y.shape, depthwise);
   };
-  const bool depthwise = r.kind == OpKind::kDepthwiseConv2dNative || r.kind == OpKind::kDepthwiseConv2dNativeBackpropInput ||
+  const bool depthwise = r.kind == OpKind::kDepthwiseConv2dNative ||
+                         r.kind == OpKind::kDepthwiseConv2dNativeBackpropInput ||
                          r.kind == OpKind::kDepthwiseConv2dNativeBackpropFilter;
   switch (r.kind) {
     case OpKind::kConv2D:
     case OpKind::k_FusedConv2D:
     case OpKind::kDepthwiseConv2dNative:
-      return {ConvKind::kForward, problem(r.inputs[0], r.inputs[1], r.outputs[0], depthwise),
-              {.bias = r.inputs.size() > 2, .relu = attrs.activation == Activation::kRelu}, r.inputs[1].layout};
+      return {ConvKind::kForward,
+              problem(r.inputs[0], r.inputs[1], r.outputs[0], depthwise),
+              {.bias = r.inputs.size() > 2, .relu = attrs.activation == Activation::kRelu},
+              r.inputs[1].layout};
     case OpKind::kConv2DBackpropInput:
     case OpKind::kDepthwiseConv2dNativeBackpropInput:
-      return {ConvKind::kBackwardData, problem(r.outputs[0], r.inputs[0], r.inputs[1], depthwise), {}, r.inputs[0].layout};
+      return {
+          ConvKind::kBackwardData, problem(r.outputs[0], r.inputs[0], r.inputs[1], depthwise), {}, r.inputs[0].layout};
     case OpKind::kConv2DBackpropFilter:
     case OpKind::k_FusedConv2DBackpropFilter:
     case OpKind::kDepthwiseConv2dNativeBackpropFilter:
-      return {ConvKind::kBackwardFilter, problem(r.inputs[0], r.outputs[0], r.inputs[1], depthwise),
-              {.bias = r.outputs.size() > 1}, r.outputs[0].layout};
+      return {ConvKind::kBackwardFilter,
+              problem(r.inputs[0], r.outputs[0], r.inputs[1], depthwise),
+              {.bias = r.outputs.size() > 1},
+              r.outputs[0].layout};
     default: MUSTER_CHECK(false);
   }
 }
@@ -115,7 +122,8 @@ class WithBiasGradient final : public Kernel {
 
 PreparedKernel WithBias(PreparedKernel filter, const KernelRequest& r, const DeviceCaps& caps) {
   const Attrs attrs = BiasAddAttrs{};
-  const KernelRequest bias{.kind = OpKind::kBiasAddGrad, .attrs = &attrs, .inputs = {r.inputs[1]}, .outputs = {r.outputs[1]}};
+  const KernelRequest bias{
+      .kind = OpKind::kBiasAddGrad, .attrs = &attrs, .inputs = {r.inputs[1]}, .outputs = {r.outputs[1]}};
   auto kernel = std::make_unique<WithBiasGradient>(std::move(filter), PrepareBiasAddGrad(bias, caps));
   const int64_t bytes = kernel->workspace_bytes();
   return {std::move(kernel), bytes};
@@ -140,10 +148,12 @@ Layout FilterWish(const ConvRequest& c, int threads) {
   ConvProblem forward = c.problem;
   forward.filter_dtype = forward.dtype;
   const Layout variable = TakesPlainFilter(ConvKind::kForward, forward)
-                              ? Layout() : ChooseFilter(ConvKind::kForward, forward, {}, threads).layout;
+                              ? Layout()
+                              : ChooseFilter(ConvKind::kForward, forward, {}, threads).layout;
   const onednn::FilterChoice own = ChooseFilter(c.kind, c.problem, c.extras, threads);
   if (c.problem.filter_dtype != c.problem.dtype || own.layout == variable) return own.layout;
-  return ImplementationFor(c.kind, c.problem, c.extras, variable, threads) == own.implementation ? variable : own.layout;
+  return ImplementationFor(c.kind, c.problem, c.extras, variable, threads) == own.implementation ? variable
+                                                                                                 : own.layout;
 }
 
 }  // namespace
@@ -184,7 +194,9 @@ PreparedKernel PrepareReorder(const KernelRequest& r, const DeviceCaps& caps) {
   if (from == to) {
     return {MakeKernel([bytes = static_cast<size_t>(r.inputs[0].byte_size())](const LaunchArgs& a) {
               std::memcpy(a.outputs[0], a.inputs[0], bytes);
-            }), 0, {{0, 0}}};
+            }),
+            0,
+            {{0, 0}}};
   }
   return PrimitiveKernel(onednn::MakeReorder(from, to, caps.threads), {In(0), Out(0)});
 }

@@ -28,9 +28,11 @@ class MetPixels {
 
   void Gather(const void* x, void* met) const {
     ForRows(p_.batch * p_.out_h, p_.out_w, [&](int64_t row) {
-      const std::byte* from = static_cast<const std::byte*>(x) + (row / p_.out_h * p_.in_h + row % p_.out_h * p_.strides[0]) * in_row();
+      const std::byte* from =
+          static_cast<const std::byte*>(x) + (row / p_.out_h * p_.in_h + row % p_.out_h * p_.strides[0]) * in_row();
       std::byte* to = static_cast<std::byte*>(met) + row * out_row();
-      for (int64_t i = 0; i < p_.out_w; ++i, from += p_.strides[1] * static_cast<int64_t>(pixel_), to += pixel_) std::memcpy(to, from, pixel_);
+      for (int64_t i = 0; i < p_.out_w; ++i, from += p_.strides[1] * static_cast<int64_t>(pixel_), to += pixel_)
+        std::memcpy(to, from, pixel_);
     });
   }
 
@@ -39,11 +41,13 @@ class MetPixels {
     ForRows(p_.batch * p_.in_h, p_.in_w, [&](int64_t row) {
       std::byte* to = static_cast<std::byte*>(x) + row * in_row();
       const int64_t image = row / p_.in_h, h = row % p_.in_h;
-      if (h % p_.strides[0] != 0 || h / p_.strides[0] >= p_.out_h) return void(std::memset(to, 0, static_cast<size_t>(in_row())));
+      if (h % p_.strides[0] != 0 || h / p_.strides[0] >= p_.out_h)
+        return void(std::memset(to, 0, static_cast<size_t>(in_row())));
       const std::byte* from = static_cast<const std::byte*>(met) + (image * p_.out_h + h / p_.strides[0]) * out_row();
       for (int64_t w = 0; w < p_.in_w; ++w, to += pixel_) {
         const bool is_met = w % p_.strides[1] == 0 && w / p_.strides[1] < p_.out_w;
-        is_met ? void(std::memcpy(to, from + w / p_.strides[1] * static_cast<int64_t>(pixel_), pixel_)) : void(std::memset(to, 0, pixel_));
+        is_met ? void(std::memcpy(to, from + w / p_.strides[1] * static_cast<int64_t>(pixel_), pixel_))
+               : void(std::memset(to, 0, pixel_));
       }
     });
   }
@@ -68,7 +72,11 @@ class MetPixels {
 class StridedKernel final : public Kernel {
  public:
   StridedKernel(ConvKind kind, bool has_bias, PreparedKernel product, const MetPixels& pixels)
-      : kind_(kind), has_bias_(has_bias), product_(std::move(product)), pixels_(pixels), met_bytes_((pixels.byte_size() + 63) / 64 * 64) {}
+      : kind_(kind),
+        has_bias_(has_bias),
+        product_(std::move(product)),
+        pixels_(pixels),
+        met_bytes_((pixels.byte_size() + 63) / 64 * 64) {}
 
   int64_t workspace_bytes() const { return met_bytes_ + product_.workspace_bytes; }
 
@@ -98,7 +106,8 @@ class StridedKernel final : public Kernel {
 
 PreparedKernel Product(ConvKind kind, const ConvProblem& p, const ConvExtras& extras, int threads) {
   const int64_t pixels = p.batch * p.out_h * p.out_w;
-  MatMulProblem m{.dtype = p.dtype, .float32_result = kind == ConvKind::kBackwardFilter && p.filter_dtype == DType::kFloat32};
+  MatMulProblem m{.dtype = p.dtype,
+                  .float32_result = kind == ConvKind::kBackwardFilter && p.filter_dtype == DType::kFloat32};
   switch (kind) {
     case ConvKind::kForward:
       m.m = pixels, m.k = p.in_c, m.n = p.out_c;
@@ -124,7 +133,8 @@ bool RunsAsMatMul(const ConvProblem& p) {
 PreparedKernel PrepareConvAsMatMul(ConvKind kind, const ConvProblem& p, const ConvExtras& extras, int threads) {
   PreparedKernel product = Product(kind, p, extras, threads);
   if (p.strides == kOnes) return product;
-  auto kernel = std::make_unique<StridedKernel>(kind, kind == ConvKind::kForward && extras.bias, std::move(product), MetPixels(p, threads));
+  auto kernel = std::make_unique<StridedKernel>(kind, kind == ConvKind::kForward && extras.bias, std::move(product),
+                                                MetPixels(p, threads));
   const int64_t bytes = kernel->workspace_bytes();
   return {std::move(kernel), bytes};
 }

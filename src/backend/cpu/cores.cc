@@ -49,7 +49,8 @@ std::vector<HardwareThreads> DealCores(const std::vector<HardwareThreads>& cores
   std::vector<HardwareThreads> dealt(static_cast<size_t>(devices));
   const size_t each = cores.size() / dealt.size();
   for (size_t d = 0; d < dealt.size(); ++d)
-    for (size_t c = d * each; c < (d + 1) * each; ++c) dealt[d].insert(dealt[d].end(), cores[c].begin(), cores[c].end());
+    for (size_t c = d * each; c < (d + 1) * each; ++c)
+      dealt[d].insert(dealt[d].end(), cores[c].begin(), cores[c].end());
   return dealt;
 }
 

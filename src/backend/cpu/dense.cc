@@ -20,10 +20,11 @@ constexpr int64_t kMinWeights = 1 << 16;
 // The last panel is filled up with zeros; narrower layers would be mostly that.
 constexpr int64_t kMinColumns = 64;
 
-// The rows of a panel, rounded up to whole strips and, where needed, some more: the same rows of panels at distances of whole
-// pages would compete for the same places in the caches.
+// The rows of a panel, rounded up to whole strips and, where needed, some more: the same rows of panels at distances of
+// whole pages would compete for the same places in the caches.
 int64_t RowsInPanel(int64_t in) {
-  constexpr int64_t kPage = 4096, kApart = 6 * kDensePanel * kFloat;  // the input gradient goes through 6 rows of all panels
+  constexpr int64_t kPage = 4096,
+                    kApart = 6 * kDensePanel * kFloat;  // the input gradient goes through 6 rows of all panels
   int64_t rows = (in + kDenseStrip - 1) / kDenseStrip * kDenseStrip;
   const auto is_close = [&] {
     const int64_t at = rows * kDensePanel * kFloat % kPage;
@@ -59,7 +60,8 @@ class DensePanels final : public OpaqueFormat {
     for (int64_t panel = 0; panel < shape_.panels(); ++panel) {
       const int64_t column = panel * kDensePanel, columns = std::min(kDensePanel, shape_.out - column);
       for (int64_t row = 0; row < shape_.in; ++row)
-        copy(row * shape_.out + column, panel * panel_stride() + row * kDensePanel, static_cast<size_t>(columns * kFloat));
+        copy(row * shape_.out + column, panel * panel_stride() + row * kDensePanel,
+             static_cast<size_t>(columns * kFloat));
     }
   }
 
@@ -112,9 +114,12 @@ PreparedKernel PrepareForward(const DensePass& pass, int64_t panel_stride, bool 
   return {MakeKernel([=](const LaunchArgs& a) {
             float* packed = static_cast<float*>(a.workspace);
             pass.PackX(a.in<float>(0), packed);
-            const DenseForwardArgs args{packed, a.in<float>(1), panel_stride, bias ? a.in<float>(2) : nullptr, relu, a.out<float>(0)};
-            pass.Share(pass.shape().column_groups(), [&](int64_t begin, int64_t end) { pass.simd().forward(pass.shape(), args, begin, end); });
-          }), pass.shape().packed_x() * kFloat};
+            const DenseForwardArgs args{packed, a.in<float>(1), panel_stride, bias ? a.in<float>(2) : nullptr,
+                                        relu,   a.out<float>(0)};
+            pass.Share(pass.shape().column_groups(),
+                       [&](int64_t begin, int64_t end) { pass.simd().forward(pass.shape(), args, begin, end); });
+          }),
+          pass.shape().packed_x() * kFloat};
 }
 
 PreparedKernel PrepareInputGradient(const DensePass& pass, int64_t panel_stride) {
@@ -126,7 +131,8 @@ PreparedKernel PrepareInputGradient(const DensePass& pass, int64_t panel_stride)
             pass.Share((in + unit - 1) / unit, [&](int64_t begin, int64_t end) {
               pass.simd().input_gradient(pass.shape(), args, begin * unit, std::min(end * unit, in));
             });
-          }), pass.shape().packed_dy() * kFloat};
+          }),
+          pass.shape().packed_dy() * kFloat};
 }
 
 // The rows behind the last strip: a gradient's padding is zeros, as that of any value in an opaque form.
@@ -143,16 +149,19 @@ void ComputeWeights(const DensePass& pass, const float* x, const float* dy, void
   pass.PackX(x, packed_x);
   pass.PackDy(dy, packed_dy);
   args.packed_x = packed_x, args.packed_dy = packed_dy;
-  pass.Share(pass.shape().strips(), [&](int64_t begin, int64_t end) { pass.simd().weights(pass.shape(), args, begin, end); });
+  pass.Share(pass.shape().strips(),
+             [&](int64_t begin, int64_t end) { pass.simd().weights(pass.shape(), args, begin, end); });
 }
 
 int64_t WeightsWorkspace(const DenseShape& s) { return (s.packed_x() + 16 + s.packed_dy()) * kFloat; }
 
 PreparedKernel PrepareFilterGradient(const DensePass& pass, const DensePlaces& places) {
   return {MakeKernel([=](const LaunchArgs& a) {
-            ComputeWeights(pass, a.in<float>(0), a.in<float>(1), a.workspace, {.dw = a.out<float>(0), .places = places});
+            ComputeWeights(pass, a.in<float>(0), a.in<float>(1), a.workspace,
+                           {.dw = a.out<float>(0), .places = places});
             if (!places.is_plain) ClearPadding(pass.shape(), places, a.out<float>(0));
-          }), WeightsWorkspace(pass.shape())};
+          }),
+          WeightsWorkspace(pass.shape())};
 }
 
 }  // namespace
@@ -166,7 +175,8 @@ bool IsDense(const Layout& layout) { return FormatOf(layout) != nullptr; }
 
 PreparedKernel PrepareDense(const KernelRequest& r, const DeviceCaps& caps) {
   const MatMulAttrs& attrs = r.attr<MatMulAttrs>();
-  if (attrs.transpose_a) return PrepareFilterGradient({{r.in(0)[0], r.in(0)[1], r.in(1)[1]}, caps.threads}, PlacesOf(r.outputs[0]));
+  if (attrs.transpose_a)
+    return PrepareFilterGradient({{r.in(0)[0], r.in(0)[1], r.in(1)[1]}, caps.threads}, PlacesOf(r.outputs[0]));
   const Shape& w = r.in(1);
   const DensePass pass({r.in(0)[0], w[0], w[1]}, caps.threads);
   const int64_t panel_stride = PanelStride(r.inputs[1].layout);
@@ -177,10 +187,16 @@ PreparedKernel PrepareDense(const KernelRequest& r, const DeviceCaps& caps) {
 // inputs var, alpha, x, dy[, decay].
 PreparedKernel PrepareMatMulApply(const KernelRequest& r, const DeviceCaps& caps) {
   const DensePass pass({r.in(2)[0], r.in(2)[1], r.in(3)[1]}, caps.threads);
-  return {MakeKernel([=, places = PlacesOf(r.inputs[0]), decays = r.attr<ApplyAttrs>().has_weight_decay](const LaunchArgs& a) {
-            ComputeWeights(pass, a.in<float>(2), a.in<float>(3), a.workspace,
-                           {.dw = a.ref<float>(0), .places = places, .apply = true, .rate = *a.in<float>(1), .decay = decays ? *a.in<float>(4) : 0});
-          }), WeightsWorkspace(pass.shape())};
+  return {MakeKernel(
+              [=, places = PlacesOf(r.inputs[0]), decays = r.attr<ApplyAttrs>().has_weight_decay](const LaunchArgs& a) {
+                ComputeWeights(pass, a.in<float>(2), a.in<float>(3), a.workspace,
+                               {.dw = a.ref<float>(0),
+                                .places = places,
+                                .apply = true,
+                                .rate = *a.in<float>(1),
+                                .decay = decays ? *a.in<float>(4) : 0});
+              }),
+          WeightsWorkspace(pass.shape())};
 }
 
 // The weights as the layer's other passes want them: MatMulLayout leaves those of matrix-vector products plain.

@@ -2,8 +2,8 @@
 
 #include "plan/kernel.h"
 
-// Dense layers, matrix products whose weights are large: kernels of our own, with the weights in a form of our own that all
-// passes read from front to back (see dense_simd.h).
+// Dense layers, matrix products whose weights are large: kernels of our own, with the weights in a form of our own that
+// all passes read from front to back (see dense_simd.h).
 namespace muster::cpu {
 
 // The form of weights [in, out]; plain if they are too few or too narrow to gain by it.

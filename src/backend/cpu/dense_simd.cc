@@ -22,9 +22,9 @@ constexpr int kRowTile = 4, kVectors = 2;
 constexpr int kDotRows = 4, kDotColumns = 3;
 #endif
 constexpr int64_t kMaxLanes = 16;
-constexpr int64_t kDepth = 16;       // strips of a panel that stay in the first-level cache for all images
-constexpr int64_t kDotPanels = 21;   // panels whose rows one run of dot products keeps there
-constexpr int64_t kImages = 128;     // images that are worked on at once
+constexpr int64_t kDepth = 16;                // strips of a panel that stay in the first-level cache for all images
+constexpr int64_t kDotPanels = 21;            // panels whose rows one run of dot products keeps there
+constexpr int64_t kImages = 128;              // images that are worked on at once
 constexpr int64_t kAhead = 32 * kDensePanel;  // floats from a use of the weights to what is fetched for later
 
 HWY_INLINE int64_t LanesOf(F32 d) { return static_cast<int64_t>(hn::Lanes(d)); }
@@ -33,12 +33,12 @@ HWY_INLINE int64_t LanesOf(F32 d) { return static_cast<int64_t>(hn::Lanes(d)); }
 
 // kRows images times kCols vectors of one panel's columns, over "depth" strips.
 struct Product {
-  const float* x;      // of the first image
-  int64_t x_stride;    // between strips
+  const float* x;    // of the first image
+  int64_t x_stride;  // between strips
   const float* w;
   int64_t depth;
-  float* y;            // [images][kDensePanel]
-  bool is_first;       // y starts at 0
+  float* y;       // [images][kDensePanel]
+  bool is_first;  // y starts at 0
 };
 
 template <int kRows, int kCols, bool kFetches>
@@ -95,7 +95,8 @@ void MultiplyVectors(const Product& p, int64_t images, int vectors) {
 }
 
 // "columns" columns of y from "column" on, for the images from "first" on.
-void StoreColumns(const DenseShape& s, const DenseForwardArgs& a, const float* tile, int64_t first, int64_t images, int64_t column, int64_t columns) {
+void StoreColumns(const DenseShape& s, const DenseForwardArgs& a, const float* tile, int64_t first, int64_t images,
+                  int64_t column, int64_t columns) {
   const F32 d;
   for (int64_t c = 0; c < columns; c += LanesOf(d)) {
     const size_t part = static_cast<size_t>(columns - c);
@@ -120,8 +121,12 @@ void Forward(const DenseShape& s, const DenseForwardArgs& a, int64_t begin, int6
       columns = std::min({kVectors * lanes, kDensePanel - in_panel, column_end - column});
       const float* w = a.w + column / kDensePanel * a.panel_stride + in_panel;
       for (int64_t strip = 0; strip < s.strips(); strip += kDepth) {
-        const Product p{a.packed_x + (strip * s.batch + first) * kDenseStrip, s.batch * kDenseStrip,
-                        w + strip * kDenseStrip * kDensePanel, std::min(kDepth, s.strips() - strip), tile, strip == 0};
+        const Product p{a.packed_x + (strip * s.batch + first) * kDenseStrip,
+                        s.batch * kDenseStrip,
+                        w + strip * kDenseStrip * kDensePanel,
+                        std::min(kDepth, s.strips() - strip),
+                        tile,
+                        strip == 0};
         MultiplyVectors(p, images, static_cast<int>((columns + lanes - 1) / lanes));
       }
       StoreColumns(s, a, tile, first, images, column, columns);
@@ -141,7 +146,8 @@ HWY_INLINE void AddSumsOf4(F32 d, VF32 a, VF32 b, VF32 c, VF32 e, float* sums) {
   const VF32 ab = hn::Add(hn::InterleaveLower(d, a, b), hn::InterleaveUpper(d, a, b));
   const VF32 ce = hn::Add(hn::InterleaveLower(d, c, e), hn::InterleaveUpper(d, c, e));
   const auto ab2 = hn::BitCast(dd, ab), ce2 = hn::BitCast(dd, ce);
-  const VF32 all = hn::Add(hn::BitCast(d, hn::InterleaveLower(dd, ab2, ce2)), hn::BitCast(d, hn::InterleaveUpper(dd, ab2, ce2)));
+  const VF32 all =
+      hn::Add(hn::BitCast(d, hn::InterleaveLower(dd, ab2, ce2)), hn::BitCast(d, hn::InterleaveUpper(dd, ab2, ce2)));
   // Every block of four lanes holds one share of the four sums.
   HWY_ALIGN float blocks[kMaxLanes];
   hn::Store(all, d, blocks);
@@ -159,8 +165,8 @@ struct Dots {
   const float* w;
   int64_t w_stride;
   int64_t panels;
-  float* copy;        // of these rows: written when kCopies, and else read in place of w
-  float* sums;        // [kCols][kImages]
+  float* copy;  // of these rows: written when kCopies, and else read in place of w
+  float* sums;  // [kCols][kImages]
 };
 
 template <int kRows, int kCols, bool kCopies>
@@ -238,7 +244,8 @@ void DotColumns(const DenseShape& s, const DenseInputArgs& a, int64_t column) {
     for (int64_t panel = 0; panel < s.panels(); panel += kDotPanels)
       DotImages<kCols>({a.packed_dy + (panel * s.batch + first) * kDensePanel, s.batch * kDensePanel,
                         a.w + panel * a.panel_stride + column * kDensePanel, a.panel_stride,
-                        std::min(kDotPanels, s.panels() - panel), copy, sums}, images);
+                        std::min(kDotPanels, s.panels() - panel), copy, sums},
+                       images);
     for (int64_t m = 0; m < images; ++m)
       for (int c = 0; c < kCols; ++c) a.dx[(first + m) * s.in + column + c] = sums[c * kImages + m];
   }
@@ -253,7 +260,8 @@ void InputGradient(const DenseShape& s, const DenseInputArgs& a, int64_t begin, 
 
 // kRowTile rows of dw, or of the weights, by at most kVectors vectors.
 template <bool kApply, bool kPlain>
-HWY_NOINLINE void WeightsTile(const DenseShape& s, const DenseWeightsArgs& a, const float* x, const float* dy, float* w, int64_t rows, int64_t columns) {
+HWY_NOINLINE void WeightsTile(const DenseShape& s, const DenseWeightsArgs& a, const float* x, const float* dy, float* w,
+                              int64_t rows, int64_t columns) {
   const F32 d;
   const int64_t lanes = LanesOf(d);
   VF32 acc[kRowTile][kVectors];
@@ -291,8 +299,8 @@ HWY_NOINLINE void WeightsTile(const DenseShape& s, const DenseWeightsArgs& a, co
   }
 }
 
-// A gradient in panels is written with its padding, which x and dy have as zeros: rows to the end of the strip, columns to the
-// end of the panel. Tiles are smaller than those on some CPUs. The padding of weights is zero already.
+// A gradient in panels is written with its padding, which x and dy have as zeros: rows to the end of the strip, columns
+// to the end of the panel. Tiles are smaller than those on some CPUs. The padding of weights is zero already.
 template <bool kApply, bool kPlain>
 void WeightsAs(const DenseShape& s, const DenseWeightsArgs& a, int64_t begin, int64_t end) {
   constexpr bool kPads = !kPlain && !kApply;
@@ -329,12 +337,14 @@ void PackX(const DenseShape& s, const float* x, int64_t begin, int64_t end, floa
       for (int64_t strip = first; strip < std::min(first + kStrips, whole); ++strip) {
         const float* from = x + m * s.in + strip * kDenseStrip;
         float* to = packed + (strip * s.batch + m) * kDenseStrip;
-        for (int64_t i = 0; i < kDenseStrip; i += static_cast<int64_t>(hn::Lanes(d))) hn::StoreU(hn::LoadU(d, from + i), d, to + i);
+        for (int64_t i = 0; i < kDenseStrip; i += static_cast<int64_t>(hn::Lanes(d)))
+          hn::StoreU(hn::LoadU(d, from + i), d, to + i);
       }
   if (whole == end) return;
   for (int64_t m = 0; m < s.batch; ++m) {
     float* to = packed + (whole * s.batch + m) * kDenseStrip;
-    std::fill_n(std::copy_n(x + m * s.in + whole * kDenseStrip, s.in % kDenseStrip, to), kDenseStrip - s.in % kDenseStrip, 0.0f);
+    std::fill_n(std::copy_n(x + m * s.in + whole * kDenseStrip, s.in % kDenseStrip, to),
+                kDenseStrip - s.in % kDenseStrip, 0.0f);
   }
 }
 

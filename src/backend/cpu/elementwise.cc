@@ -8,7 +8,8 @@ namespace {
 
 BinaryOp BinaryOf(OpKind kind) {
   switch (kind) {
-    case OpKind::kAdd: case OpKind::kBiasAdd: return BinaryOp::kAdd;
+    case OpKind::kAdd:
+    case OpKind::kBiasAdd: return BinaryOp::kAdd;
     case OpKind::kSub: return BinaryOp::kSub;
     case OpKind::kMul: return BinaryOp::kMul;
     case OpKind::kDiv: return BinaryOp::kDiv;
@@ -49,18 +50,16 @@ UnaryOp UnaryOf(OpKind kind) {
 template <typename T>
 std::unique_ptr<Kernel> MakeUnary(UnaryOp op, int64_t size, int threads) {
   return MakeKernel([=, loop = GetElementwiseSimd<T>()[op]](const LaunchArgs& args) {
-    ParallelFor(threads, size, GrainFor(2 * static_cast<int64_t>(sizeof(T))), [&](int64_t begin, int64_t end) {
-      loop(args.in<T>(0) + begin, args.out<T>(0) + begin, end - begin);
-    });
+    ParallelFor(threads, size, GrainFor(2 * static_cast<int64_t>(sizeof(T))),
+                [&](int64_t begin, int64_t end) { loop(args.in<T>(0) + begin, args.out<T>(0) + begin, end - begin); });
   });
 }
 
 template <typename T>
 std::unique_ptr<Kernel> MakeAddN(int64_t count, int64_t size, int threads) {
   return MakeKernel([=, simd = &GetElementwiseSimd<T>()](const LaunchArgs& args) {
-    ParallelFor(threads, size, GrainFor(static_cast<int64_t>(sizeof(T)) * (count + 1)), [&](int64_t begin, int64_t end) {
-      simd->add_n(args.inputs, count, args.out<T>(0), begin, end);
-    });
+    ParallelFor(threads, size, GrainFor(static_cast<int64_t>(sizeof(T)) * (count + 1)),
+                [&](int64_t begin, int64_t end) { simd->add_n(args.inputs, count, args.out<T>(0), begin, end); });
   });
 }
 
@@ -74,8 +73,10 @@ PreparedKernel PrepareBinary(const KernelRequest& r, const DeviceCaps& caps) {
 PreparedKernel PrepareUnary(const KernelRequest& r, const DeviceCaps& caps) {
   const UnaryOp op = UnaryOf(r.kind);
   const int64_t size = ValuesIn(r.inputs[0]);
-  return {r.inputs[0].dtype == DType::kBFloat16 ? MakeUnary<BFloat16>(op, size, caps.threads) : MakeUnary<float>(op, size, caps.threads),
-          0, {{0, 0}}};
+  return {r.inputs[0].dtype == DType::kBFloat16 ? MakeUnary<BFloat16>(op, size, caps.threads)
+                                                : MakeUnary<float>(op, size, caps.threads),
+          0,
+          {{0, 0}}};
 }
 
 PreparedKernel PrepareAddN(const KernelRequest& r, const DeviceCaps& caps) {

@@ -4,15 +4,44 @@
 #include <cstddef>
 #include <cstdint>
 
-// Element-wise loops over contiguous arrays of T, float or BFloat16; arithmetic is single precision. "out" may be one of the inputs.
+// Element-wise loops over contiguous arrays of T, float or BFloat16; arithmetic is single precision. "out" may be one
+// of the inputs.
 namespace muster::cpu {
 
-enum class BinaryOp { kAdd, kSub, kMul, kDiv, kMaximum, kMinimum, kSquaredDifference,
-                      kReluGrad, kRelu6Grad, kSigmoidGrad, kTanhGrad, kSoftplusGrad };
+enum class BinaryOp {
+  kAdd,
+  kSub,
+  kMul,
+  kDiv,
+  kMaximum,
+  kMinimum,
+  kSquaredDifference,
+  kReluGrad,
+  kRelu6Grad,
+  kSigmoidGrad,
+  kTanhGrad,
+  kSoftplusGrad
+};
 inline constexpr size_t kNumBinaryOps = 12;
 
-enum class UnaryOp { kNeg, kSquare, kSqrt, kRsqrt, kReciprocal, kAbs, kSign, kExp, kLog, kFloor, kCeil,
-                     kRelu, kRelu6, kSigmoid, kTanh, kSoftplus };
+enum class UnaryOp {
+  kNeg,
+  kSquare,
+  kSqrt,
+  kRsqrt,
+  kReciprocal,
+  kAbs,
+  kSign,
+  kExp,
+  kLog,
+  kFloor,
+  kCeil,
+  kRelu,
+  kRelu6,
+  kSigmoid,
+  kTanh,
+  kSoftplus
+};
 inline constexpr size_t kNumUnaryOps = 16;
 
 template <typename T>

@@ -1,7 +1,7 @@
-// Half precision on the CPU. Of bfloat16, convolutions and matrix products are oneDNN's where the CPU has instructions for them; batch
-// norm, element-wise work, pooling and reductions read and write it in memory as it is, and compute in float32. What only moves values
-// moves both halves. Everything else is widened in the workspace, computed there by the kernel for float32, and rounded
-// (plan/half_kernel.h).
+// Half precision on the CPU. Of bfloat16, convolutions and matrix products are oneDNN's where the CPU has instructions
+// for them; batch norm, element-wise work, pooling and reductions read and write it in memory as it is, and compute in
+// float32. What only moves values moves both halves. Everything else is widened in the workspace, computed there by the
+// kernel for float32, and rounded (plan/half_kernel.h).
 
 #include "backend/cpu/half.h"
 
@@ -23,13 +23,17 @@ namespace {
 void Widen(DType from, const void* half, float* single, int64_t n, int threads) {
   const HalfSimd& simd = GetHalfSimd();
   const auto widen = from == DType::kFloat16 ? simd.widen_float16 : simd.widen_bfloat16;
-  ParallelFor(threads, n, GrainFor(6), [&](int64_t begin, int64_t end) { widen(static_cast<const uint16_t*>(half) + begin, single + begin, end - begin); });
+  ParallelFor(threads, n, GrainFor(6), [&](int64_t begin, int64_t end) {
+    widen(static_cast<const uint16_t*>(half) + begin, single + begin, end - begin);
+  });
 }
 
 void Narrow(DType to, const float* single, void* half, int64_t n, int threads) {
   const HalfSimd& simd = GetHalfSimd();
   const auto narrow = to == DType::kFloat16 ? simd.narrow_float16 : simd.narrow_bfloat16;
-  ParallelFor(threads, n, GrainFor(6), [&](int64_t begin, int64_t end) { narrow(single + begin, static_cast<uint16_t*>(half) + begin, end - begin); });
+  ParallelFor(threads, n, GrainFor(6), [&](int64_t begin, int64_t end) {
+    narrow(single + begin, static_cast<uint16_t*>(half) + begin, end - begin);
+  });
 }
 
 const KernelTable& SingleTable() {
@@ -37,9 +41,8 @@ const KernelTable& SingleTable() {
   return table;
 }
 
-bool IsHalf(DType dtype) { return dtype == DType::kFloat16 || dtype == DType::kBFloat16; }
-
-// Whether oneDNN's own kernel can take the request as it is: the gradients of a filter and of its bias have one type there.
+// Whether oneDNN's own kernel can take the request as it is: the gradients of a filter and of its bias have one type
+// there.
 bool IsNative(const KernelRequest& r) { return r.outputs.size() == 1 || r.outputs[0].dtype == r.outputs[1].dtype; }
 
 PreparedKernel PrepareHalf(const KernelRequest& r, const DeviceCaps& caps) {
@@ -87,13 +90,15 @@ PreparedKernel PrepareBFloat16BatchNorm(const KernelRequest& r, const DeviceCaps
 
 // Kernels that have a form for bfloat16 in memory.
 bool ReadsBFloat16(const KernelRow& row) {
-  constexpr std::array kForms = {PrepareBinary, PrepareUnary, PrepareAddN, PreparePool, PrepareReduction, PrepareL2Loss, PrepareBiasAddGrad};
+  constexpr std::array kForms = {PrepareBinary,    PrepareUnary,  PrepareAddN,       PreparePool,
+                                 PrepareReduction, PrepareL2Loss, PrepareBiasAddGrad};
   return std::ranges::find(kForms, row.prepare) != kForms.end();
 }
 
 // Kernels that only move values.
 bool IsCopy(const KernelRow& row) {
-  constexpr std::array kCopies = {PrepareTranspose, PrepareConcat, PrepareSplit, PrepareSlice, PreparePad, PrepareTile, PrepareBroadcastTo};
+  constexpr std::array kCopies = {PrepareTranspose, PrepareConcat, PrepareSplit,      PrepareSlice,
+                                  PreparePad,       PrepareTile,   PrepareBroadcastTo};
   return std::ranges::find(kCopies, row.prepare) != kCopies.end();
 }
 
@@ -124,7 +129,8 @@ std::vector<KernelRow> HalfRows() {
   std::vector<KernelRow> rows;
   const bool has_bfloat16 = onednn::HasBFloat16();
   if (has_bfloat16) {
-    for (OpKind kind : {kConv2D, kConv2DBackpropInput, kConv2DBackpropFilter, k_FusedConv2D, k_FusedConv2DBackpropFilter})
+    for (OpKind kind :
+         {kConv2D, kConv2DBackpropInput, kConv2DBackpropFilter, k_FusedConv2D, k_FusedConv2DBackpropFilter})
       rows.push_back({kind, DType::kBFloat16, PrepareBFloat16Conv, BFloat16ConvLayout});
     for (OpKind kind : {kMatMul, k_FusedMatMul}) rows.push_back({kind, DType::kBFloat16, PrepareBFloat16MatMul});
     rows.push_back({k_Reorder, DType::kBFloat16, PrepareAnyReorder});

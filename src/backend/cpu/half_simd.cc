@@ -21,7 +21,8 @@ void WidenFloat16(const uint16_t* half, float* single, int64_t n) {
   const F32 d;
   const hn::Rebind<hwy::float16_t, F32> dh;
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
-  for (; i + lanes <= n; i += lanes) hn::StoreU(hn::PromoteTo(d, hn::LoadU(dh, reinterpret_cast<const hwy::float16_t*>(half + i))), d, single + i);
+  for (; i + lanes <= n; i += lanes)
+    hn::StoreU(hn::PromoteTo(d, hn::LoadU(dh, reinterpret_cast<const hwy::float16_t*>(half + i))), d, single + i);
 #endif
   for (; i < n; ++i) single[i] = ToFloat(Float16{half[i]});
 }
@@ -32,7 +33,8 @@ void NarrowFloat16(const float* single, uint16_t* half, int64_t n) {
   const F32 d;
   const hn::Rebind<hwy::float16_t, F32> dh;
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
-  for (; i + lanes <= n; i += lanes) hn::StoreU(hn::DemoteTo(dh, hn::LoadU(d, single + i)), dh, reinterpret_cast<hwy::float16_t*>(half + i));
+  for (; i + lanes <= n; i += lanes)
+    hn::StoreU(hn::DemoteTo(dh, hn::LoadU(d, single + i)), dh, reinterpret_cast<hwy::float16_t*>(half + i));
 #endif
   for (; i < n; ++i) half[i] = ToFloat16(single[i]).bits;
 }

@@ -23,14 +23,15 @@ PreparedKernel PrepareLrn(const KernelRequest& r, const DeviceCaps& caps) {
       for (int64_t i = rows * piece / threads; i < rows * (piece + 1) / threads; ++i) {
         const int64_t at = i * row.channels;
         if (is_gradient)
-          simd->backward(row, a.in<float>(0) + at, a.in<float>(1) + at, a.in<float>(2) + at, scratch, a.out<float>(0) + at);
-        else
-          simd->forward(row, a.in<float>(0) + at, scratch, a.out<float>(0) + at);
+          simd->backward(row, a.in<float>(0) + at, a.in<float>(1) + at, a.in<float>(2) + at, scratch,
+                         a.out<float>(0) + at);
+        else simd->forward(row, a.in<float>(0) + at, scratch, a.out<float>(0) + at);
       }
     });
   };
   PreparedKernel prepared{MakeKernel(launch), threads * scratch_floats * static_cast<int64_t>(sizeof(float))};
-  // A row's outputs are written after all of its inputs were read but for dy and x of the gradient, read at the same place.
+  // A row's outputs are written after all of its inputs were read but for dy and x of the gradient, read at the same
+  // place.
   prepared.in_place.push_back({0, 0});
   return prepared;
 }

@@ -4,7 +4,8 @@
 
 namespace muster::cpu {
 
-// Local response normalisation of one row of channels: s[c] = bias + alpha * (sum of x^2 over c-r .. c+r), y = x / s^beta.
+// Local response normalisation of one row of channels: s[c] = bias + alpha * (sum of x^2 over c-r .. c+r), y = x /
+// s^beta.
 struct LrnRow {
   int64_t channels, radius;
   float bias, alpha, beta;

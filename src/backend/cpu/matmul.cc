@@ -18,9 +18,15 @@ constexpr int64_t kDotPiece = 8192;
 MatMulProblem ProblemOf(const KernelRequest& r) {
   const MatMulAttrs& attrs = r.attr<MatMulAttrs>();
   const Shape &a = r.in(0), &c = r.out(0);
-  return {.dtype = r.inputs[0].dtype, .m = c[0], .k = a[attrs.transpose_a ? 0 : 1], .n = c[1],
-          .transpose_a = attrs.transpose_a, .transpose_b = attrs.transpose_b, .bias = r.inputs.size() > 2,
-          .relu = attrs.activation == Activation::kRelu, .float32_result = r.outputs[0].dtype == DType::kFloat32};
+  return {.dtype = r.inputs[0].dtype,
+          .m = c[0],
+          .k = a[attrs.transpose_a ? 0 : 1],
+          .n = c[1],
+          .transpose_a = attrs.transpose_a,
+          .transpose_b = attrs.transpose_b,
+          .bias = r.inputs.size() > 2,
+          .relu = attrs.activation == Activation::kRelu,
+          .float32_result = r.outputs[0].dtype == DType::kFloat32};
 }
 
 // Bias and ReLU behind a matrix-vector product, whose result is small. The bias is a vector when the result is a row
@@ -35,14 +41,15 @@ void Finish(const MatMulProblem& p, const float* bias, float* out) {
 
 // matrix [rows, k] x vector [k].
 PreparedKernel RowDots(const MatMulProblem& p, int matrix, int64_t rows, int threads) {
-  const int64_t pieces = std::max<int64_t>((p.k + kDotPiece - 1) / kDotPiece, 1), groups = (rows + kDotRows - 1) / kDotRows;
+  const int64_t pieces = std::max<int64_t>((p.k + kDotPiece - 1) / kDotPiece, 1),
+                groups = (rows + kDotRows - 1) / kDotRows;
   auto launch = [=, simd = &GetMatVecSimd()](const LaunchArgs& args) {
     const float *a = args.in<float>(matrix), *v = args.in<float>(1 - matrix);
     float *out = args.out<float>(0), *partial = static_cast<float*>(args.workspace);  // [pieces][rows]
     const auto run = [&](int64_t i) {
       const int64_t piece = i / groups, row = i % groups * kDotRows, begin = piece * kDotPiece;
-      simd->dots(a + row * p.k + begin, std::min(kDotRows, rows - row), std::min(kDotPiece, p.k - begin), p.k, v + begin,
-                 partial + piece * rows + row);
+      simd->dots(a + row * p.k + begin, std::min(kDotRows, rows - row), std::min(kDotPiece, p.k - begin), p.k,
+                 v + begin, partial + piece * rows + row);
     };
     ParallelItems(threads, pieces * groups, rows * p.k * 4 <= 2 * kGrainBytes, run);
     for (int64_t r = 0; r < rows; ++r) {
@@ -85,9 +92,7 @@ PreparedKernel OuterProduct(const MatMulProblem& p, int threads) {
 }
 
 // Products that read a matrix once gain nothing from blocking; what they need is bandwidth.
-bool IsMatrixVector(const MatMulProblem& p) {
-  return p.dtype == DType::kFloat32 && (p.m == 1 || p.n == 1 || p.k == 1);
-}
+bool IsMatrixVector(const MatMulProblem& p) { return p.dtype == DType::kFloat32 && (p.m == 1 || p.n == 1 || p.k == 1); }
 
 PreparedKernel PrepareMatrixVector(const MatMulProblem& p, int threads) {
   if (p.k == 1) return OuterProduct(p, threads);

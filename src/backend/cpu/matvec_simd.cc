@@ -41,7 +41,8 @@ void WeightedRows(const float* a, int64_t k, int64_t columns, int64_t stride, co
     if (left >= kVectors * lanes) {
       for (int64_t i = 0; i < k; ++i) {
         const VF32 w = hn::Set(d, v[i]);
-        for (int u = 0; u < kVectors; ++u) sums[u] = hn::MulAdd(hn::LoadU(d, a + i * stride + j + u * lanes), w, sums[u]);
+        for (int u = 0; u < kVectors; ++u)
+          sums[u] = hn::MulAdd(hn::LoadU(d, a + i * stride + j + u * lanes), w, sums[u]);
       }
       for (int u = 0; u < kVectors; ++u) hn::StoreU(sums[u], d, out + j + u * lanes);
       continue;
@@ -49,7 +50,8 @@ void WeightedRows(const float* a, int64_t k, int64_t columns, int64_t stride, co
     for (int64_t c = 0; c < left; c += lanes) {
       const size_t part = static_cast<size_t>(left - c);
       VF32 sum = hn::Zero(d);
-      for (int64_t i = 0; i < k; ++i) sum = hn::MulAdd(LoadPart(d, a + i * stride + j + c, part), hn::Set(d, v[i]), sum);
+      for (int64_t i = 0; i < k; ++i)
+        sum = hn::MulAdd(LoadPart(d, a + i * stride + j + c, part), hn::Set(d, v[i]), sum);
       StorePart(sum, d, out + j + c, part);
     }
   }

@@ -152,18 +152,31 @@ dnnl::primitive_attr AttrFor(bool relu) {
 struct ConvShape {
   memory::dims strides, dilations, pad_before, pad_after;
   explicit ConvShape(const ConvProblem& p)
-      : strides{p.strides[0], p.strides[1]}, dilations{p.dilations[0] - 1, p.dilations[1] - 1},
-        pad_before{p.paddings[0], p.paddings[2]}, pad_after{p.paddings[1], p.paddings[3]} {}
+      : strides{p.strides[0], p.strides[1]},
+        dilations{p.dilations[0] - 1, p.dilations[1] - 1},
+        pad_before{p.paddings[0], p.paddings[2]},
+        pad_after{p.paddings[1], p.paddings[3]} {}
 };
 
-dnnl::convolution_forward::primitive_desc ForwardDesc(const ConvProblem& p, const ConvExtras& extras, const ConvDescs& d) {
+dnnl::convolution_forward::primitive_desc ForwardDesc(const ConvProblem& p, const ConvExtras& extras,
+                                                      const ConvDescs& d) {
   const ConvShape s(p);
-  return {Lib().engine, dnnl::prop_kind::forward_training, dnnl::algorithm::convolution_direct, d.x, d.filter, d.bias, d.y,
-          s.strides, s.dilations, s.pad_before, s.pad_after, AttrFor(extras.relu)};
+  return {Lib().engine,
+          dnnl::prop_kind::forward_training,
+          dnnl::algorithm::convolution_direct,
+          d.x,
+          d.filter,
+          d.bias,
+          d.y,
+          s.strides,
+          s.dilations,
+          s.pad_before,
+          s.pad_after,
+          AttrFor(extras.relu)};
 }
 
-// The backward descriptors want a forward one as a hint; which filter it likes does not matter. Its filter has the type of the
-// activations, also where the filter's gradient is float32.
+// The backward descriptors want a forward one as a hint; which filter it likes does not matter. Its filter has the type
+// of the activations, also where the filter's gradient is float32.
 dnnl::convolution_forward::primitive_desc HintFor(ConvProblem p) {
   p.filter_dtype = p.dtype;
   return ForwardDesc(p, {}, Describe(p, {}, nullptr));
@@ -171,19 +184,27 @@ dnnl::convolution_forward::primitive_desc HintFor(ConvProblem p) {
 
 dnnl::convolution_backward_data::primitive_desc BackwardDataDesc(const ConvProblem& p, const ConvDescs& d) {
   const ConvShape s(p);
-  return {Lib().engine, dnnl::algorithm::convolution_direct, d.x, d.filter, d.y, s.strides, s.dilations, s.pad_before,
-          s.pad_after, HintFor(p), AttrFor(false)};
+  return {Lib().engine,  dnnl::algorithm::convolution_direct,
+          d.x,           d.filter,
+          d.y,           s.strides,
+          s.dilations,   s.pad_before,
+          s.pad_after,   HintFor(p),
+          AttrFor(false)};
 }
 
 dnnl::convolution_backward_weights::primitive_desc BackwardFilterDesc(const ConvProblem& p, const ConvDescs& d) {
   const ConvShape s(p);
   const auto hint = HintFor(p);  // next_impl reads it too
-  dnnl::convolution_backward_weights::primitive_desc desc{
-      Lib().engine, dnnl::algorithm::convolution_direct, d.x, d.filter, d.bias, d.y, s.strides, s.dilations, s.pad_before,
-      s.pad_after, hint, AttrFor(false)};
-  // In oneDNN 3.2 the matrix-product implementation of a grouped filter gradient writes beyond a plain filter when several
-  // threads share the work.
-  while (p.groups > 1 && std::string_view(desc.impl_info_str()).find("gemm") != std::string_view::npos && desc.next_impl()) {
+  dnnl::convolution_backward_weights::primitive_desc desc{Lib().engine, dnnl::algorithm::convolution_direct,
+                                                          d.x,          d.filter,
+                                                          d.bias,       d.y,
+                                                          s.strides,    s.dilations,
+                                                          s.pad_before, s.pad_after,
+                                                          hint,         AttrFor(false)};
+  // In oneDNN 3.2 the matrix-product implementation of a grouped filter gradient writes beyond a plain filter when
+  // several threads share the work.
+  while (p.groups > 1 && std::string_view(desc.impl_info_str()).find("gemm") != std::string_view::npos &&
+         desc.next_impl()) {
   }
   return desc;
 }
@@ -217,8 +238,8 @@ auto WithConvDesc(ConvKind kind, const ConvProblem& p, const ConvExtras& extras,
 
 struct Primitive::Impl {
   dnnl::primitive primitive;
-  std::vector<memory> arguments;      // the last one is the scratchpad
-  std::vector<dnnl_exec_arg_t> bound; // the same, as the C interface wants them
+  std::vector<memory> arguments;       // the last one is the scratchpad
+  std::vector<dnnl_exec_arg_t> bound;  // the same, as the C interface wants them
   int64_t scratchpad_bytes = 0;
   int threads = 1;
 };
@@ -281,10 +302,10 @@ FilterChoice Choose(ConvKind kind, const ConvProblem& problem, const ConvExtras&
 }
 
 std::string KeyOf(ConvKind kind, const ConvProblem& p, const ConvExtras& extras, int threads) {
-  return fmt::format("{} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {}", static_cast<int>(kind), static_cast<int>(p.dtype),
-                     static_cast<int>(p.filter_dtype), p.batch, p.in_h, p.in_w, p.in_c, p.out_h, p.out_w, p.out_c, p.kernel_h,
-                     p.kernel_w, p.groups, fmt::join(p.strides, ","), fmt::join(p.dilations, ","), fmt::join(p.paddings, ","),
-                     extras.bias, extras.relu, threads);
+  return fmt::format("{} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {}", static_cast<int>(kind),
+                     static_cast<int>(p.dtype), static_cast<int>(p.filter_dtype), p.batch, p.in_h, p.in_w, p.in_c,
+                     p.out_h, p.out_w, p.out_c, p.kernel_h, p.kernel_w, p.groups, fmt::join(p.strides, ","),
+                     fmt::join(p.dilations, ","), fmt::join(p.paddings, ","), extras.bias, extras.relu, threads);
 }
 
 }  // namespace
@@ -313,7 +334,8 @@ std::string ImplementationFor(ConvKind kind, const ConvProblem& problem, const C
   });
 }
 
-Primitive MakeConv(ConvKind kind, const ConvProblem& problem, const ConvExtras& extras, const Layout& filter, int threads) {
+Primitive MakeConv(ConvKind kind, const ConvProblem& problem, const ConvExtras& extras, const Layout& filter,
+                   int threads) {
   const ThreadsScope scope(threads);
   return Guarded("make a convolution", [&] {
     const ConvDescs d = Describe(problem, extras, &filter);
@@ -369,7 +391,8 @@ Primitive MakeReorder(const Layout& from, const Layout& to, int threads) {
     const memory::desc source = from_format != nullptr ? from_format->packed() : to_format->plain();
     const memory::desc target = to_format != nullptr ? to_format->packed() : from_format->plain();
     const dnnl::reorder::primitive_desc desc(Lib().engine, source, Lib().engine, target, AttrFor(false));
-    return Maker::Make(dnnl::reorder(desc), {{DNNL_ARG_FROM, source}, {DNNL_ARG_TO, target}}, desc.scratchpad_desc(), threads);
+    return Maker::Make(dnnl::reorder(desc), {{DNNL_ARG_FROM, source}, {DNNL_ARG_TO, target}}, desc.scratchpad_desc(),
+                       threads);
   });
 }
 

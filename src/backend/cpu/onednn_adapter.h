@@ -58,7 +58,8 @@ class Primitive {
   std::unique_ptr<Impl> impl_;
 };
 
-// The filter layout that a convolution likes best ("choice"), and the library's name of the implementation it then uses.
+// The filter layout that a convolution likes best ("choice"), and the library's name of the implementation it then
+// uses.
 struct FilterChoice {
   Layout layout;
   std::string implementation;
@@ -71,7 +72,8 @@ std::string ImplementationFor(ConvKind kind, const ConvProblem& problem, const C
 // Addresses: forward        x, filter, [bias,] y
 //            backward data  dy, filter, dx
 //            backward filter x, dy, dfilter[, dbias]
-Primitive MakeConv(ConvKind kind, const ConvProblem& problem, const ConvExtras& extras, const Layout& filter, int threads);
+Primitive MakeConv(ConvKind kind, const ConvProblem& problem, const ConvExtras& extras, const Layout& filter,
+                   int threads);
 
 // Addresses: a, b, [bias,] c.
 Primitive MakeMatMul(const MatMulProblem& problem, int threads);
@@ -82,7 +84,8 @@ bool IsOneDnn(const Layout& layout);
 // Copies a tensor from one layout to another, one of which at least is not plain. Addresses: from, to.
 Primitive MakeReorder(const Layout& from, const Layout& to, int threads);
 
-// Whether this CPU computes with bfloat16 (AVX512-BF16, AMX), so that convolutions and products of it are there and worth while.
+// Whether this CPU computes with bfloat16 (AVX512-BF16, AMX), so that convolutions and products of it are there and
+// worth while.
 bool HasBFloat16();
 
 // "3.2.0", for `muster devices` and results.

@@ -10,7 +10,8 @@ namespace {
 // Members of this thread's team, which was told to flush; 0: it was not.
 thread_local int told = 0;
 
-// GNU's runtime keeps a team's threads for the next region of the thread that began it, and lets those go that are too many.
+// GNU's runtime keeps a team's threads for the next region of the thread that began it, and lets those go that are too
+// many.
 void TellTeam(int threads) {
   const uint32_t mode = DenormalMode();
 #pragma omp parallel num_threads(threads)

@@ -22,14 +22,16 @@ struct Run {
 
 // The real cells under window o.
 Run CellsOf(const WindowAxis& axis, int64_t o) {
-  const int64_t begin = std::max<int64_t>(axis.Cell(o, 0), 0), end = std::min(axis.Cell(o, axis.size - 1) + 1, axis.input);
+  const int64_t begin = std::max<int64_t>(axis.Cell(o, 0), 0),
+                end = std::min(axis.Cell(o, axis.size - 1) + 1, axis.input);
   return {begin, std::max<int64_t>(end - begin, 0)};
 }
 
 // The windows that hold input cell i.
 Run WindowsOf(const WindowAxis& axis, int64_t i) {
   const int64_t last = std::min((i + axis.pad_before) / axis.stride, axis.output - 1);
-  const int64_t before = i + axis.pad_before - axis.size;  // the cell of the last window that ends before i, if not negative
+  // the cell of the last window that ends before i, if not negative
+  const int64_t before = i + axis.pad_before - axis.size;
   const int64_t first = before < 0 ? 0 : before / axis.stride + 1;
   return {first, std::max<int64_t>(last - first + 1, 0)};
 }
@@ -53,7 +55,8 @@ class PoolKernel final : public Kernel {
   void Launch(const LaunchArgs& a) override {
     switch (kind_) {
       case OpKind::kMaxPoolGrad:
-      case OpKind::k_MaxPoolReluGrad: return MaxGradient(a.in<T>(0), a.in<T>(2), a.out<T>(0), static_cast<float*>(a.workspace));
+      case OpKind::k_MaxPoolReluGrad:
+        return MaxGradient(a.in<T>(0), a.in<T>(2), a.out<T>(0), static_cast<float*>(a.workspace));
       case OpKind::kAvgPoolGrad: return AverageGradient(a.in<T>(0), a.out<T>(0));
       default: return Forward(a.in<T>(0), a.out<T>(0));
     }
@@ -61,7 +64,8 @@ class PoolKernel final : public Kernel {
 
   int64_t workspace_bytes() const {
     const bool is_max_gradient = kind_ == OpKind::kMaxPoolGrad || kind_ == OpKind::k_MaxPoolReluGrad;
-    return is_max_gradient && adds_in_slab_ ? g_.batch * Splits() * SlabFloats() * static_cast<int64_t>(sizeof(float)) : 0;
+    return is_max_gradient && adds_in_slab_ ? g_.batch * Splits() * SlabFloats() * static_cast<int64_t>(sizeof(float))
+                                            : 0;
   }
 
  private:
@@ -69,13 +73,16 @@ class PoolKernel final : public Kernel {
 
   int64_t in_row() const { return g_.w.input * g_.channels; }
   int64_t out_row() const { return g_.w.output * g_.channels; }
-  PoolWindow Window(const Run& rows, const Run& columns) const { return {rows.count, columns.count, in_row(), g_.channels}; }
+  PoolWindow Window(const Run& rows, const Run& columns) const {
+    return {rows.count, columns.count, in_row(), g_.channels};
+  }
 
   // Rows of the output are independent.
   void Forward(const T* x, T* y) const {
     const int64_t bytes_per_row = out_row() * kSize * std::min(g_.h.size * g_.w.size, g_.h.stride * g_.w.stride + 1);
     ParallelFor(threads_, g_.batch * g_.h.output, GrainFor(bytes_per_row), [&](int64_t begin, int64_t end) {
-      for (int64_t i = begin; i < end; ++i) ForwardRow(x + i / g_.h.output * g_.h.input * in_row(), i % g_.h.output, y + i * out_row());
+      for (int64_t i = begin; i < end; ++i)
+        ForwardRow(x + i / g_.h.output * g_.h.input * in_row(), i % g_.h.output, y + i * out_row());
     });
   }
 
@@ -111,8 +118,8 @@ class PoolKernel final : public Kernel {
   int64_t Splits() const { return g_.batch >= threads_ ? 1 : std::min<int64_t>(Vectors(), threads_); }
   int64_t SlabFloats() const { return g_.h.size * in_row(); }
 
-  // Rows of dx are cleared just before the first window reaches them, while they are about to be in the cache anyway. Windows
-  // that do not overlap write their cells, which needs no clearing.
+  // Rows of dx are cleared just before the first window reaches them, while they are about to be in the cache anyway.
+  // Windows that do not overlap write their cells, which needs no clearing.
   void MaxGradientOf(const T* x, const T* dy, int64_t channels, T* dx) const {
     const MaxGradientMode mode{tiles_, kind_ == OpKind::k_MaxPoolReluGrad};
     int64_t cleared = 0;
@@ -128,14 +135,15 @@ class PoolKernel final : public Kernel {
       for (int64_t ox = 0; ox < g_.w.output; ++ox) {
         const Run columns = CellsOf(g_.w, ox);
         const int64_t at = rows.first * in_row() + columns.first * g_.channels;
-        simd_.max_gradient(mode, Window(rows, columns), x + at, dy + oy * out_row() + ox * g_.channels, channels, dx + at);
+        simd_.max_gradient(mode, Window(rows, columns), x + at, dy + oy * out_row() + ox * g_.channels, channels,
+                           dx + at);
       }
     }
     clear_to(g_.h.input);
   }
 
-  // The gradients of overlapping windows are added in single precision, in the rows of dx that a row of windows meets; a row is
-  // rounded when the last window has passed it.
+  // The gradients of overlapping windows are added in single precision, in the rows of dx that a row of windows meets;
+  // a row is rounded when the last window has passed it.
   void MaxGradientBySlab(const T* x, const T* dy, int64_t channels, T* dx, float* slab) const {
     int64_t first = 0;  // row of dx that the slab begins with
     std::fill_n(slab, SlabFloats(), 0.0f);
@@ -145,7 +153,8 @@ class PoolKernel final : public Kernel {
       for (int64_t row = 0; row < held; ++row) RoundRow(slab + row * in_row(), channels, dx + (first + row) * in_row());
       std::copy(slab + held * in_row(), slab + SlabFloats(), slab);
       std::fill_n(slab + (g_.h.size - held) * in_row(), held * in_row(), 0.0f);
-      for (int64_t row = first + held; row < row_end; ++row) RoundRow(slab + (g_.h.size - 1) * in_row(), channels, dx + row * in_row());
+      for (int64_t row = first + held; row < row_end; ++row)
+        RoundRow(slab + (g_.h.size - 1) * in_row(), channels, dx + row * in_row());
       first = row_end;
     };
     for (int64_t oy = 0; oy < g_.h.output; ++oy) {
@@ -155,8 +164,8 @@ class PoolKernel final : public Kernel {
       for (int64_t ox = 0; ox < g_.w.output; ++ox) {
         const Run columns = CellsOf(g_.w, ox);
         simd_.max_gradient_sums({false, kind_ == OpKind::k_MaxPoolReluGrad}, Window(rows, columns),
-                                x + rows.first * in_row() + columns.first * g_.channels, dy + oy * out_row() + ox * g_.channels,
-                                channels, slab + columns.first * g_.channels);
+                                x + rows.first * in_row() + columns.first * g_.channels,
+                                dy + oy * out_row() + ox * g_.channels, channels, slab + columns.first * g_.channels);
       }
     }
     finish_to(g_.h.input);
@@ -181,8 +190,8 @@ class PoolKernel final : public Kernel {
     for (int64_t ix = 0; ix < g_.w.input; ++ix, dx += g_.channels) {
       const Run columns = WindowsOf(g_.w, ix);
       simd_.average_gradient({rows.count, columns.count, out_row(), g_.channels},
-                             dy + rows.first * out_row() + columns.first * g_.channels, row_factors_.data() + rows.first,
-                             column_factors_.data() + columns.first, g_.channels, dx);
+                             dy + rows.first * out_row() + columns.first * g_.channels,
+                             row_factors_.data() + rows.first, column_factors_.data() + columns.first, g_.channels, dx);
     }
   }
 
@@ -210,7 +219,8 @@ PreparedKernel PreparePool(const KernelRequest& r, const DeviceCaps& caps) {
   const PoolAttrs& attrs = r.attr<PoolAttrs>();
   MUSTER_CHECK(attrs.data_format == DataFormat::kNHWC);
   const PoolGeometry g = PoolGeometryOf(r.kind == OpKind::kAvgPoolGrad ? r.out(0) : r.in(0), attrs);
-  return KernelDType(r) == DType::kBFloat16 ? PreparedPool<BFloat16>(r.kind, g, caps.threads) : PreparedPool<float>(r.kind, g, caps.threads);
+  return KernelDType(r) == DType::kBFloat16 ? PreparedPool<BFloat16>(r.kind, g, caps.threads)
+                                            : PreparedPool<float>(r.kind, g, caps.threads);
 }
 
 }  // namespace muster::cpu

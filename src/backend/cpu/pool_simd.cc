@@ -84,7 +84,8 @@ void MaxGradientInto(bool relu, const PoolWindow& w, const T* x, const T* dy, in
 
 template <typename T, typename D>
 void MaxGradient(MaxGradientMode mode, const PoolWindow& w, const T* x, const T* dy, int64_t channels, D* dx) {
-  mode.writes ? MaxGradientInto<true>(mode.relu, w, x, dy, channels, dx) : MaxGradientInto<false>(mode.relu, w, x, dy, channels, dx);
+  mode.writes ? MaxGradientInto<true>(mode.relu, w, x, dy, channels, dx)
+              : MaxGradientInto<false>(mode.relu, w, x, dy, channels, dx);
 }
 
 template <typename T>
@@ -122,7 +123,8 @@ void AverageGradient(const PoolWindow& w, const T* dy, const float* row_factors,
 
 template <typename T>
 const PoolSimd<T>* TableOf() {
-  static constexpr PoolSimd<T> table = {Max<T>, MaxGradient<T, T>, MaxGradient<T, float>, Average<T>, AverageGradient<T>};
+  static constexpr PoolSimd<T> table = {Max<T>, MaxGradient<T, T>, MaxGradient<T, float>, Average<T>,
+                                        AverageGradient<T>};
   return &table;
 }
 
@@ -137,7 +139,13 @@ HWY_AFTER_NAMESPACE();
 namespace muster::cpu {
 HWY_EXPORT(PoolTable);
 HWY_EXPORT(PoolHalfTable);
-template <> const PoolSimd<float>& GetPoolSimd() { return *HWY_DYNAMIC_DISPATCH(PoolTable)(); }
-template <> const PoolSimd<BFloat16>& GetPoolSimd() { return *HWY_DYNAMIC_DISPATCH(PoolHalfTable)(); }
+template <>
+const PoolSimd<float>& GetPoolSimd() {
+  return *HWY_DYNAMIC_DISPATCH(PoolTable)();
+}
+template <>
+const PoolSimd<BFloat16>& GetPoolSimd() {
+  return *HWY_DYNAMIC_DISPATCH(PoolHalfTable)();
+}
 }  // namespace muster::cpu
 #endif

@@ -39,7 +39,8 @@ class PrimitiveKernelImpl final : public Kernel {
 
 }  // namespace
 
-PreparedKernel PrimitiveKernel(onednn::Primitive primitive, std::initializer_list<Operand> operands, int64_t scrap_bytes) {
+PreparedKernel PrimitiveKernel(onednn::Primitive primitive, std::initializer_list<Operand> operands,
+                               int64_t scrap_bytes) {
   const int64_t scrap_offset = (primitive.scratchpad_bytes() + kAlignment - 1) / kAlignment * kAlignment;
   PreparedKernel prepared;
   prepared.workspace_bytes = scrap_bytes > 0 ? scrap_offset + scrap_bytes : primitive.scratchpad_bytes();

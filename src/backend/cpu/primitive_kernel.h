@@ -16,8 +16,9 @@ struct Operand {
 constexpr Operand In(int index) { return {false, index}; }
 constexpr Operand Out(int index) { return {true, index}; }
 
-// A kernel that is one oneDNN primitive; "operands" name its addresses in the order that its maker documents. Outputs that
-// nothing reads (nullptr) get scrap_bytes of the workspace, so every optional output must fit in there.
-PreparedKernel PrimitiveKernel(onednn::Primitive primitive, std::initializer_list<Operand> operands, int64_t scrap_bytes = 0);
+// A kernel that is one oneDNN primitive; "operands" name its addresses in the order that its maker documents. Outputs
+// that nothing reads (nullptr) get scrap_bytes of the workspace, so every optional output must fit in there.
+PreparedKernel PrimitiveKernel(onednn::Primitive primitive, std::initializer_list<Operand> operands,
+                               int64_t scrap_bytes = 0);
 
 }  // namespace muster::cpu

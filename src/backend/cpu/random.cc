@@ -11,7 +11,7 @@
 namespace muster::cpu {
 namespace {
 
-constexpr int64_t kGrain = 8192;  // elements worth waking a thread for
+constexpr int64_t kGrain = 8192;              // elements worth waking a thread for
 constexpr int64_t kUnitsBetweenLooks = 1024;  // for an interrupt
 
 RandomFn LoopOf(OpKind kind) {
@@ -26,8 +26,8 @@ RandomFn LoopOf(OpKind kind) {
 
 }  // namespace
 
-// Any piece of a stream has the same bits whoever draws it, so threads share it out as they like. The first values of a large
-// layer take more than a second, in which Ctrl-C may come.
+// Any piece of a stream has the same bits whoever draws it, so threads share it out as they like. The first values of a
+// large layer take more than a second, in which Ctrl-C may come.
 PreparedKernel PrepareRandom(const KernelRequest& r, const DeviceCaps& caps) {
   const RandomAttrs& attrs = r.attr<RandomAttrs>();
   const Philox philox = RandomStream(r.seed, attrs.seed, r.name).philox();

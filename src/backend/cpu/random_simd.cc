@@ -1,5 +1,6 @@
-// Loops of fixed length over words, which the compiler vectorises for each instruction set. Bits equal to RandomStream's come from
-// running the same exactly rounded operations: this file is built without contraction to fused multiply-add.
+// Loops of fixed length over words, which the compiler vectorises for each instruction set. Bits equal to
+// RandomStream's come from running the same exactly rounded operations: this file is built without contraction to fused
+// multiply-add.
 #include "backend/cpu/random_simd.h"
 
 #include "base/random_transform.h"
@@ -24,14 +25,15 @@ void DrawWords(const Philox& philox, int64_t step, int64_t first, uint32_t* word
   }
 }
 #else
-// Philox4x32-10 for as many counters as 64-bit lanes: each word of a counter sits in the low half of a lane, whose high half
-// is of no account because MulEven does not look at it.
+// Philox4x32-10 for as many counters as 64-bit lanes: each word of a counter sits in the low half of a lane, whose high
+// half is of no account because MulEven does not look at it.
 void DrawWords(const Philox& philox, int64_t step, int64_t first, uint32_t* words) {
   namespace hn = hwy::HWY_NAMESPACE;
   const hn::ScalableTag<uint64_t> d;
   const hn::Repartition<uint32_t, decltype(d)> d32;
   using V = hn::Vec<decltype(d)>;
-  const auto multiply = [&](V a, uint64_t b) HWY_ATTR { return hn::MulEven(hn::BitCast(d32, a), hn::BitCast(d32, hn::Set(d, b))); };
+  const auto multiply = [&](V a, uint64_t b)
+                            HWY_ATTR { return hn::MulEven(hn::BitCast(d32, a), hn::BitCast(d32, hn::Set(d, b))); };
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
   for (int64_t b = 0; b < kRandomUnit / 4; b += lanes) {
     V c0 = hn::Iota(d, static_cast<uint64_t>(first / 4 + b));
@@ -45,7 +47,8 @@ void DrawWords(const Philox& philox, int64_t step, int64_t first, uint32_t* word
       c3 = p0;
     }
     const V low = hn::Set(d, uint64_t{0xFFFFFFFF});
-    const V front = hn::Or(hn::And(c0, low), hn::ShiftLeft<32>(c1)), back = hn::Or(hn::And(c2, low), hn::ShiftLeft<32>(c3));
+    const V front = hn::Or(hn::And(c0, low), hn::ShiftLeft<32>(c1)),
+            back = hn::Or(hn::And(c2, low), hn::ShiftLeft<32>(c3));
     hn::StoreInterleaved2(front, back, d, reinterpret_cast<uint64_t*>(words) + 2 * b);
   }
 }

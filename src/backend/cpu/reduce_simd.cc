@@ -27,7 +27,8 @@ struct SummingSquares : Summing {
 // A NaN, once met, stays.
 template <bool kMax>
 struct Extreme {
-  static constexpr float kStart = kMax ? -std::numeric_limits<float>::infinity() : std::numeric_limits<float>::infinity();
+  static constexpr float kStart =
+      kMax ? -std::numeric_limits<float>::infinity() : std::numeric_limits<float>::infinity();
   static HWY_INLINE VF32 Take(VF32 acc, VF32 x) {
     const auto better = kMax ? hn::Gt(x, acc) : hn::Lt(x, acc);
     return hn::IfThenElse(hn::Or(better, hn::IsNaN(x)), x, acc);
@@ -112,7 +113,13 @@ HWY_AFTER_NAMESPACE();
 namespace muster::cpu {
 HWY_EXPORT(ReduceTable);
 HWY_EXPORT(ReduceHalfTable);
-template <> const ReduceSimd<float>& GetReduceSimd() { return *HWY_DYNAMIC_DISPATCH(ReduceTable)(); }
-template <> const ReduceSimd<BFloat16>& GetReduceSimd() { return *HWY_DYNAMIC_DISPATCH(ReduceHalfTable)(); }
+template <>
+const ReduceSimd<float>& GetReduceSimd() {
+  return *HWY_DYNAMIC_DISPATCH(ReduceTable)();
+}
+template <>
+const ReduceSimd<BFloat16>& GetReduceSimd() {
+  return *HWY_DYNAMIC_DISPATCH(ReduceHalfTable)();
+}
 }  // namespace muster::cpu
 #endif

@@ -4,7 +4,8 @@
 #include <cstddef>
 #include <cstdint>
 
-// The inner loops of reductions, over arrays of T, float or BFloat16. Sums are single precision; callers combine pieces in double.
+// The inner loops of reductions, over arrays of T, float or BFloat16. Sums are single precision; callers combine pieces
+// in double.
 namespace muster::cpu {
 
 enum class Reduction { kSum, kSumOfSquares, kMax, kMin };

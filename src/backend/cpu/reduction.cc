@@ -1,6 +1,6 @@
 // Sum, Mean, Max, Min over any axes, L2Loss and BiasAddGrad. A reduction runs in stages: each reduces the middle of
-// [outer, reduced, inner], the innermost group of axes first. Pieces are fixed by the shapes, so results do not depend on the
-// number of threads.
+// [outer, reduced, inner], the innermost group of axes first. Pieces are fixed by the shapes, so results do not depend
+// on the number of threads.
 #include <algorithm>
 #include <limits>
 
@@ -13,11 +13,11 @@
 namespace muster::cpu {
 namespace {
 
-constexpr int64_t kRunPiece = 4096;         // values summed in single precision
-constexpr int64_t kRowsPiece = 256;         // rows summed in single precision
+constexpr int64_t kRunPiece = 4096;          // values summed in single precision
+constexpr int64_t kRowsPiece = 256;          // rows summed in single precision
 constexpr int64_t kChunkBytes = 128 * 1024;  // work of one piece that a thread takes
 constexpr int64_t kMaxChunks = 64;
-constexpr int64_t kFoldedWidth = 128;       // see Stage::fold
+constexpr int64_t kFoldedWidth = 128;  // see Stage::fold
 constexpr int64_t kWidthPadding = 16;
 
 double Start(Reduction r) {
@@ -34,7 +34,8 @@ double Combined(Reduction r, double a, double b) {
 // One stage: x [outer, reduced, inner] to y [outer, inner].
 struct Stage {
   int64_t outer = 1, reduced = 1, inner = 1;
-  // inner > 1 only. "fold" rows are seen as one, which fills the vectors when inner is small; chunks share out the rows.
+  // inner > 1 only. "fold" rows are seen as one, which fills the vectors when inner is small; chunks share out the
+  // rows.
   int64_t fold = 1, chunks = 1;
 
   Stage(int64_t outer_, int64_t reduced_, int64_t inner_) : outer(outer_), reduced(reduced_), inner(inner_) {
@@ -59,16 +60,22 @@ template <typename From>
 class StageRunner {
  public:
   StageRunner(const Stage& stage, Reduction reduction, const From* x, void* workspace)
-      : s_(stage), reduction_(reduction), loops_(GetReduceSimd<From>()[reduction]), x_(x), pieces_(static_cast<double*>(workspace)) {}
+      : s_(stage),
+        reduction_(reduction),
+        loops_(GetReduceSimd<From>()[reduction]),
+        x_(x),
+        pieces_(static_cast<double*>(workspace)) {}
 
   // Scales the result by "factor".
   template <typename To>
   void Run(double factor, To* y, int threads) const {
     const bool small = s_.bytes() <= 2 * kGrainBytes;
     ParallelItems(threads, s_.outer * s_.chunks, small, [&](int64_t i) { s_.inner == 1 ? Values(i) : Rows(i); });
-    ParallelFor(small ? 1 : threads, s_.out_size(), GrainFor(s_.chunks * s_.fold * 16), [&](int64_t begin, int64_t end) {
-      for (int64_t i = begin; i < end; ++i) y[i] = Convert<To>(static_cast<float>(Total(i / s_.inner, i % s_.inner) * factor));
-    });
+    ParallelFor(small ? 1 : threads, s_.out_size(), GrainFor(s_.chunks * s_.fold * 16),
+                [&](int64_t begin, int64_t end) {
+                  for (int64_t i = begin; i < end; ++i)
+                    y[i] = Convert<To>(static_cast<float>(Total(i / s_.inner, i % s_.inner) * factor));
+                });
   }
 
  private:
@@ -152,7 +159,8 @@ struct ReductionRequest {
 
 // Runs the stages, each from the one before's result; results between stages are single precision.
 template <typename From, typename To>
-std::unique_ptr<Kernel> RunStages(std::vector<Stage> stages, const ReductionRequest& r, int64_t pieces, int64_t between) {
+std::unique_ptr<Kernel> RunStages(std::vector<Stage> stages, const ReductionRequest& r, int64_t pieces,
+                                  int64_t between) {
   return MakeKernel([=, stages = std::move(stages)](const LaunchArgs& a) {
     char* results = static_cast<char*>(a.workspace) + pieces;
     const float* previous = nullptr;
@@ -189,7 +197,8 @@ PreparedKernel PrepareStages(std::vector<Stage> stages, const ReductionRequest& 
                                  : PrepareStages<BFloat16, BFloat16>(std::move(stages), r);
 }
 
-PreparedKernel PrepareOver(const KernelRequest& r, const std::vector<int>& axes, Reduction reduction, const DeviceCaps& caps) {
+PreparedKernel PrepareOver(const KernelRequest& r, const std::vector<int>& axes, Reduction reduction,
+                           const DeviceCaps& caps) {
   int64_t count = 1;
   for (int axis : axes) count *= r.in(0)[axis];
   const double factor = r.kind == OpKind::kMean ? 1 / static_cast<double>(count) : 1;
@@ -198,7 +207,8 @@ PreparedKernel PrepareOver(const KernelRequest& r, const std::vector<int>& axes,
     stages = StagesOf(r.in(0), axes);
     if (stages.empty()) stages.emplace_back(1, 1, r.in(0).num_elements());
   }
-  return PrepareStages(std::move(stages), {reduction, factor, r.inputs[0].dtype, r.outputs[0].dtype, r.out(0).num_elements(), caps.threads});
+  return PrepareStages(std::move(stages), {reduction, factor, r.inputs[0].dtype, r.outputs[0].dtype,
+                                           r.out(0).num_elements(), caps.threads});
 }
 
 }  // namespace
@@ -215,7 +225,8 @@ PreparedKernel PrepareL2Loss(const KernelRequest& r, const DeviceCaps& caps) {
   const int64_t size = ValuesIn(r.inputs[0]);
   std::vector<Stage> stages;
   if (size > 0) stages.emplace_back(1, size, 1);
-  return PrepareStages(std::move(stages), {Reduction::kSumOfSquares, 0.5, r.inputs[0].dtype, r.outputs[0].dtype, 1, caps.threads});
+  return PrepareStages(std::move(stages),
+                       {Reduction::kSumOfSquares, 0.5, r.inputs[0].dtype, r.outputs[0].dtype, 1, caps.threads});
 }
 
 PreparedKernel PrepareBiasAddGrad(const KernelRequest& r, const DeviceCaps& caps) {

@@ -1,4 +1,5 @@
-// Vector helpers that the SIMD files share; included once per instruction set (see simd_targets.h), hence no #pragma once.
+// Vector helpers that the SIMD files share; included once per instruction set (see simd_targets.h), hence no #pragma
+// once.
 #if defined(MUSTER_BACKEND_CPU_SIMD_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef MUSTER_BACKEND_CPU_SIMD_INL_H_
 #undef MUSTER_BACKEND_CPU_SIMD_INL_H_
@@ -44,7 +45,8 @@ HWY_INLINE void StorePart(VF32 v, F32 d, float* to, size_t count) {
 HWY_INLINE VF32 LoadAll(F32 d, const float* from) { return hn::LoadU(d, from); }
 HWY_INLINE void StoreAll(VF32 v, F32 d, float* to) { hn::StoreU(v, d, to); }
 
-// The same for bfloat16 in memory: computed with as float32, stored rounded to nearest even. A half is the upper 16 bits of a float.
+// The same for bfloat16 in memory: computed with as float32, stored rounded to nearest even. A half is the upper 16
+// bits of a float.
 using DHalf = hn::Rebind<uint16_t, F32>;
 
 HWY_INLINE VF32 Widened(F32 d, hn::Vec<DHalf> half) {
@@ -62,8 +64,12 @@ HWY_INLINE hn::Vec<DHalf> Narrowed(F32 d, VF32 v) {
   return hn::DemoteTo(DHalf(), hn::BitCast(di, hn::ShiftRight<16>(kept)));
 }
 
-HWY_INLINE VF32 LoadAll(F32 d, const BFloat16* from) { return Widened(d, hn::LoadU(DHalf(), reinterpret_cast<const uint16_t*>(from))); }
-HWY_INLINE void StoreAll(VF32 v, F32 d, BFloat16* to) { hn::StoreU(Narrowed(d, v), DHalf(), reinterpret_cast<uint16_t*>(to)); }
+HWY_INLINE VF32 LoadAll(F32 d, const BFloat16* from) {
+  return Widened(d, hn::LoadU(DHalf(), reinterpret_cast<const uint16_t*>(from)));
+}
+HWY_INLINE void StoreAll(VF32 v, F32 d, BFloat16* to) {
+  hn::StoreU(Narrowed(d, v), DHalf(), reinterpret_cast<uint16_t*>(to));
+}
 
 HWY_INLINE VF32 LoadPart(F32 d, const BFloat16* from, size_t count) {
   if (HWY_LIKELY(count >= hn::Lanes(d))) return LoadAll(d, from);
@@ -86,8 +92,8 @@ HWY_INLINE VF32 Splat(F32 d, BFloat16 value) { return hn::Set(d, ToFloat(value))
 template <typename T>
 inline constexpr int kVectorsPerStore = sizeof(float) / sizeof(T);
 
-// Writes the first "count" lanes of kVectorsPerStore vectors, past the caches if kStream: then all lanes, to an address that is a
-// multiple of a vector's size.
+// Writes the first "count" lanes of kVectorsPerStore vectors, past the caches if kStream: then all lanes, to an address
+// that is a multiple of a vector's size.
 template <bool kStream>
 HWY_INLINE void StoreVectors(const VF32* v, F32 d, float* to, size_t count) {
   if (kStream) hn::Stream(v[0], d, to);
@@ -110,9 +116,7 @@ HWY_INLINE void StoreVectors(const VF32* v, F32 d, BFloat16* to, size_t count) {
 }
 
 // max(v, 0) that keeps NaN, so that a check for NaN further on can see it.
-HWY_INLINE VF32 KeepPositive(F32 d, VF32 v) {
-  return hn::IfThenElse(hn::Lt(v, hn::Zero(d)), hn::Zero(d), v);
-}
+HWY_INLINE VF32 KeepPositive(F32 d, VF32 v) { return hn::IfThenElse(hn::Lt(v, hn::Zero(d)), hn::Zero(d), v); }
 
 }  // namespace HWY_NAMESPACE
 }  // namespace muster::cpu

@@ -1,5 +1,5 @@
-// Transcendental functions over Highway's, made total: NaN gives NaN, and infinities and overflows what C's functions give.
-// Included once per instruction set (see simd_targets.h), hence no #pragma once.
+// Transcendental functions over Highway's, made total: NaN gives NaN, and infinities and overflows what C's functions
+// give. Included once per instruction set (see simd_targets.h), hence no #pragma once.
 #if defined(MUSTER_BACKEND_CPU_SIMD_MATH_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef MUSTER_BACKEND_CPU_SIMD_MATH_INL_H_
 #undef MUSTER_BACKEND_CPU_SIMD_MATH_INL_H_

@@ -1,7 +1,7 @@
 #pragma once
 
-// Included before hwy/foreach_target.h: leaves out instruction sets, since a SIMD file is compiled once per set. AVX-512 and
-// AVX2 cover the CPUs that train networks, the scalar fallback all others. A SIMD file reads
+// Included before hwy/foreach_target.h: leaves out instruction sets, since a SIMD file is compiled once per set.
+// AVX-512 and AVX2 cover the CPUs that train networks, the scalar fallback all others. A SIMD file reads
 //
 //   #include "backend/cpu/simd_targets.h"
 //   #undef HWY_TARGET_INCLUDE

@@ -60,7 +60,9 @@ PreparedKernel PrepareSoftmax(const KernelRequest& r, const DeviceCaps& caps) {
                 else simd->scale(y, row.inverse_sum, rows.classes, y);
               }
             });
-          }), 0, {{0, 0}}};
+          }),
+          0,
+          {{0, 0}}};
 }
 
 PreparedKernel PrepareSparseCrossEntropy(const KernelRequest& r, const DeviceCaps& caps) {
@@ -69,7 +71,9 @@ PreparedKernel PrepareSparseCrossEntropy(const KernelRequest& r, const DeviceCap
   return {MakeKernel([=, threads = caps.threads, simd = &GetSoftmaxSimd()](const LaunchArgs& args) {
             is_wide ? SparseCrossEntropy<int64_t>(*simd, rows, threads, args)
                     : SparseCrossEntropy<int32_t>(*simd, rows, threads, args);
-          }), 0, {{1, 0}}};
+          }),
+          0,
+          {{1, 0}}};
 }
 
 PreparedKernel PrepareDenseCrossEntropy(const KernelRequest& r, const DeviceCaps& caps) {
@@ -80,7 +84,8 @@ PreparedKernel PrepareDenseCrossEntropy(const KernelRequest& r, const DeviceCaps
         const float *x = args.in<float>(0) + i * rows.classes, *p = args.in<float>(1) + i * rows.classes;
         float* backprop = args.outputs[1] == nullptr ? nullptr : args.out<float>(1) + i * rows.classes;
         const SoftmaxRow row = simd->prepare(x, rows.classes, backprop);
-        if (args.outputs[0] != nullptr) args.out<float>(0)[i] = -simd->weighted(p, x, row.max + row.log_sum, rows.classes);
+        if (args.outputs[0] != nullptr)
+          args.out<float>(0)[i] = -simd->weighted(p, x, row.max + row.log_sum, rows.classes);
         if (backprop != nullptr) simd->difference(backprop, row.inverse_sum, p, rows.classes, backprop);
       }
     });

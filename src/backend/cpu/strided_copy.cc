@@ -18,8 +18,7 @@ std::vector<CopyAxis> Merged(const std::vector<CopyAxis>& axes) {
     if (axis.size == 1) continue;
     if (!merged.empty() && merged.back().to == axis.to * axis.size && merged.back().from == axis.from * axis.size)
       merged.back() = {merged.back().size * axis.size, axis.to, axis.from};
-    else
-      merged.push_back(axis);
+    else merged.push_back(axis);
   }
   return merged;
 }

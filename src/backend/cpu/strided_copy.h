@@ -12,8 +12,8 @@ struct CopyAxis {
   int64_t size, to, from;
 };
 
-// Copies a box of elements between two arrays with strides of their own; a source stride of 0 repeats, a negative one mirrors.
-// Contiguous runs go by memcpy and transposed planes tile by tile; threads share out the box.
+// Copies a box of elements between two arrays with strides of their own; a source stride of 0 repeats, a negative one
+// mirrors. Contiguous runs go by memcpy and transposed planes tile by tile; threads share out the box.
 class StridedCopy {
  public:
   // Axes outermost first, at least one of them with target stride 1 or size 1.

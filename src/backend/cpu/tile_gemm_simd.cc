@@ -27,7 +27,8 @@ constexpr int kMaxRows = 6;
 constexpr int kRowsPerBase = 3;
 
 template <int kRows, int kVectors, bool kTransposed>
-HWY_INLINE void Block(const TileGemm& g, const float* HWY_RESTRICT a, const float* HWY_RESTRICT b, float* HWY_RESTRICT c) {
+HWY_INLINE void Block(const TileGemm& g, const float* HWY_RESTRICT a, const float* HWY_RESTRICT b,
+                      float* HWY_RESTRICT c) {
   const F32 d;
   constexpr int kBases = (kRows + kRowsPerBase - 1) / kRowsPerBase;
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(d)), stride = g.a_stride, b_stride = g.b_stride;
@@ -42,7 +43,8 @@ HWY_INLINE void Block(const TileGemm& g, const float* HWY_RESTRICT a, const floa
     for (int v = 0; v < kVectors; ++v) columns[v] = hn::LoadU(d, b + v * lanes);
 #pragma GCC unroll 16
     for (int r = 0; r < kRows; ++r) {
-      const VF32 value = hn::Set(d, kTransposed ? a[k * stride + r] : bases[r / kRowsPerBase][r % kRowsPerBase * stride + k]);
+      const VF32 value =
+          hn::Set(d, kTransposed ? a[k * stride + r] : bases[r / kRowsPerBase][r % kRowsPerBase * stride + k]);
 #pragma GCC unroll 4
       for (int v = 0; v < kVectors; ++v) sums[r * kVectors + v] = hn::MulAdd(value, columns[v], sums[r * kVectors + v]);
     }
@@ -86,7 +88,8 @@ void Multiply(const TileGemm& g) {
 }  // namespace
 
 const TileGemmSimd* TileGemmTable() {
-  static const TileGemmSimd table = {kPanelVectors * static_cast<int64_t>(hn::Lanes(F32())), kMaxRows, Multiply<false>, Multiply<true>};
+  static const TileGemmSimd table = {kPanelVectors * static_cast<int64_t>(hn::Lanes(F32())), kMaxRows, Multiply<false>,
+                                     Multiply<true>};
   return &table;
 }
 

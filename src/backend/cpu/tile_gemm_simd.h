@@ -2,8 +2,8 @@
 
 #include <cstdint>
 
-// Small matrix products of one thread, over operands that lie in the caches. Sums run over the depth in order, one fused
-// multiply-add at a time, so an element's bits do not depend on how the caller cuts rows and columns.
+// Small matrix products of one thread, over operands that lie in the caches. Sums run over the depth in order, one
+// fused multiply-add at a time, so an element's bits do not depend on how the caller cuts rows and columns.
 namespace muster::cpu {
 
 // c [rows, columns] = a x b, or c += a x b. All strides count floats.
@@ -11,7 +11,7 @@ struct TileGemm {
   int64_t rows, columns, depth;  // columns: a multiple of kGemmPadding
   const float* a;                // [rows, depth]; transposed: [depth, rows]
   int64_t a_stride;
-  const float* b;                // panels of b_panel columns, panel_stride apart, each [depth, b_panel] with rows b_stride apart
+  const float* b;  // panels of b_panel columns, panel_stride apart, each [depth, b_panel] with rows b_stride apart
   int64_t b_stride, panel_stride;
   float* c;
   int64_t c_stride;

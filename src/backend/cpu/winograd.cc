@@ -22,8 +22,8 @@ constexpr int64_t kMinBlock = 56;
 // Rows of the filter that are transposed at once.
 constexpr int64_t kTransposedRows = 16;
 
-// A correlation of stride 1 with a square filter: the forward pass, or the input gradient, which is one of dy with the filter
-// turned by 180 degrees and its channels swapped.
+// A correlation of stride 1 with a square filter: the forward pass, or the input gradient, which is one of dy with the
+// filter turned by 180 degrees and its channels swapped.
 struct Correlation {
   int64_t batch, in_h, in_w, in_c, out_h, out_w, out_c, kernel, pad_top, pad_left;
   bool turned;
@@ -33,7 +33,8 @@ struct Correlation {
 
 Correlation CorrelationOf(ConvKind kind, const ConvProblem& p) {
   if (kind == ConvKind::kForward)
-    return {p.batch, p.in_h, p.in_w, p.in_c, p.out_h, p.out_w, p.out_c, p.kernel_h, p.paddings[0], p.paddings[2], false};
+    return {p.batch, p.in_h,     p.in_w,        p.in_c,        p.out_h, p.out_w,
+            p.out_c, p.kernel_h, p.paddings[0], p.paddings[2], false};
   const int64_t pad_top = p.kernel_h - 1 - p.paddings[0], pad_left = p.kernel_w - 1 - p.paddings[2];
   return {p.batch, p.out_h, p.out_w, p.out_c, p.in_h, p.in_w, p.in_c, p.kernel_h, pad_top, pad_left, true};
 }
@@ -48,12 +49,21 @@ int64_t BlockOf(const Correlation& c, int64_t tiles, int threads) {
 class CorrelationKernel final : public Kernel {
  public:
   CorrelationKernel(const Correlation& c, const ConvExtras& extras, int threads)
-      : simd_(GetWinogradTransformSimd(c.kernel)), c_(c), extras_(extras), threads_(threads), tiles_(c.tiles()), block_(BlockOf(c, tiles_.count(), threads)),
-        in_(block_, c.in_c), out_(block_, c.out_c), columns_(RoundUp(c.out_c, kGemmPadding)), panel_(std::min(gemm_.panel, columns_)),
+      : simd_(GetWinogradTransformSimd(c.kernel)),
+        c_(c),
+        extras_(extras),
+        threads_(threads),
+        tiles_(c.tiles()),
+        block_(BlockOf(c, tiles_.count(), threads)),
+        in_(block_, c.in_c),
+        out_(block_, c.out_c),
+        columns_(RoundUp(c.out_c, kGemmPadding)),
+        panel_(std::min(gemm_.panel, columns_)),
         filter_plane_(c.in_c * RoundUp(columns_, panel_) + kGemmPadding) {}
 
   int64_t workspace_bytes() const {
-    return static_cast<int64_t>(sizeof(float)) * (kWinogradPlanes * filter_plane_ + threads_ * (in_.floats() + out_.floats()));
+    return static_cast<int64_t>(sizeof(float)) *
+           (kWinogradPlanes * filter_plane_ + threads_ * (in_.floats() + out_.floats()));
   }
 
   void Launch(const LaunchArgs& a) override {
@@ -62,7 +72,8 @@ class CorrelationKernel final : public Kernel {
     const int64_t tiles = tiles_.count();
     ParallelFor(threads_, CeilDiv(tiles, block_), 1, [&](int64_t begin, int64_t end) {
       float* in = filter + kWinogradPlanes * filter_plane_ + omp_get_thread_num() * (in_.floats() + out_.floats());
-      for (int64_t b = begin; b < end; ++b) Block(a, filter, in, in + in_.floats(), b * block_, std::min((b + 1) * block_, tiles));
+      for (int64_t b = begin; b < end; ++b)
+        Block(a, filter, in, in + in_.floats(), b * block_, std::min((b + 1) * block_, tiles));
     });
   }
 
@@ -79,12 +90,13 @@ class CorrelationKernel final : public Kernel {
     ParallelFor(threads_, c_.in_c, GrainFor(c_.out_c * kWinogradPlanes), [&](int64_t begin, int64_t end) {
       for (int64_t c = begin; c < end; ++c)
         for (int64_t k = 0; k < c_.out_c; k += panel_)
-          simd_.filter(filter + c * c_.out_c + k, c_.in_c * c_.out_c, std::min(panel_, c_.out_c - k), FilterRow(planes, c, k));
+          simd_.filter(filter + c * c_.out_c + k, c_.in_c * c_.out_c, std::min(panel_, c_.out_c - k),
+                       FilterRow(planes, c, k));
     });
   }
 
-  // Rows [row, row + kTransposedRows) of the input gradient's filter are columns of the forward pass' one, tap by tap from
-  // the last.
+  // Rows [row, row + kTransposedRows) of the input gradient's filter are columns of the forward pass' one, tap by tap
+  // from the last.
   void TransformTurned(const float* filter, int64_t row, float* planes) const {
     constexpr int64_t kMaxPanel = 32, kMaxTaps = 25;
     std::array<float, kMaxTaps * kTransposedRows * kMaxPanel> turned;
@@ -110,18 +122,28 @@ class CorrelationKernel final : public Kernel {
   void Block(const LaunchArgs& a, const float* filter, float* in, float* out, int64_t begin, int64_t end) const {
     const float* x = a.in<float>(c_.turned ? 1 : 0);
     tiles_.ForEach(begin, end, [&](int64_t i, int64_t image, int64_t top, int64_t left) {
-      simd_.input({x + image * c_.in_h * c_.in_w * c_.in_c, c_.in_h, c_.in_w, c_.in_c, top - c_.pad_top, left - c_.pad_left},
-                  in_.row(in, i));
+      simd_.input(
+          {x + image * c_.in_h * c_.in_w * c_.in_c, c_.in_h, c_.in_w, c_.in_c, top - c_.pad_top, left - c_.pad_left},
+          in_.row(in, i));
     });
     for (int64_t p = 0; p < kWinogradPlanes; ++p) {
-      gemm_.multiply({.rows = end - begin, .columns = columns_, .depth = c_.in_c, .a = in + p * in_.plane_stride, .a_stride = in_.stride,
-                      .b = filter + p * filter_plane_, .b_stride = panel_, .panel_stride = c_.in_c * panel_,
-                      .c = out + p * out_.plane_stride, .c_stride = out_.stride, .accumulate = false});
+      gemm_.multiply({.rows = end - begin,
+                      .columns = columns_,
+                      .depth = c_.in_c,
+                      .a = in + p * in_.plane_stride,
+                      .a_stride = in_.stride,
+                      .b = filter + p * filter_plane_,
+                      .b_stride = panel_,
+                      .panel_stride = c_.in_c * panel_,
+                      .c = out + p * out_.plane_stride,
+                      .c_stride = out_.stride,
+                      .accumulate = false});
     }
     const float* bias = extras_.bias ? a.in<float>(2) : nullptr;
     float* y = a.out<float>(0);
     tiles_.ForEach(begin, end, [&](int64_t i, int64_t image, int64_t top, int64_t left) {
-      simd_.output(out_.row(out, i), {y + image * c_.out_h * c_.out_w * c_.out_c, c_.out_h, c_.out_w, c_.out_c, top, left, bias, extras_.relu});
+      simd_.output(out_.row(out, i), {y + image * c_.out_h * c_.out_w * c_.out_c, c_.out_h, c_.out_w, c_.out_c, top,
+                                      left, bias, extras_.relu});
     });
   }
 
@@ -145,9 +167,10 @@ bool CanUseWinograd(const ConvProblem& p) {
          (p.kernel_h == 3 || p.kernel_h == 5) && p.groups == 1 && p.strides == ones && p.dilations == ones;
 }
 
-// Measured against oneDNN's direct convolutions on two cores with AVX-512, over the 3x3 layers of VGG-16, ResNet-50, AlexNet,
-// Inception v3 and the CIFAR networks. What speaks against Winograd: channels too few to pay for the transforms, so few tiles
-// that transforming the filter outweighs them, and tiles that lie mostly outside of a small image.
+// Measured against oneDNN's direct convolutions on two cores with AVX-512, over the 3x3 layers of VGG-16, ResNet-50,
+// AlexNet, Inception v3 and the CIFAR networks. What speaks against Winograd: channels too few to pay for the
+// transforms, so few tiles that transforming the filter outweighs them, and tiles that lie mostly outside of a small
+// image.
 bool PrefersWinograd(ConvKind kind, const ConvProblem& p) {
   constexpr int64_t kMinChannels = 8, kMinTiles = 48, kMinTilesForFilter = 32;
   if (!CanUseWinograd(p) || std::min(p.in_c, p.out_c) < kMinChannels) return false;

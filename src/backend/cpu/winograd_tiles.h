@@ -22,7 +22,8 @@ struct WinogradTiles {
   }
   int64_t count() const { return batch * rows * columns; }
 
-  // Calls body(i, image, top, left) for tiles begin + i in [begin, end), with the tile's first row and column in its image.
+  // Calls body(i, image, top, left) for tiles begin + i in [begin, end), with the tile's first row and column in its
+  // image.
   template <typename Body>
   void ForEach(int64_t begin, int64_t end, const Body& body) const {
     int64_t column = begin % columns, row = begin / columns % rows, image = begin / columns / rows;
@@ -36,12 +37,13 @@ struct WinogradTiles {
   }
 };
 
-// 36 matrices of "rows" tiles by "channels". Strides avoid multiples of 4 KiB, which would all fall into one set of the first-
-// level cache.
+// 36 matrices of "rows" tiles by "channels". Strides avoid multiples of 4 KiB, which would all fall into one set of the
+// first- level cache.
 struct WinogradPlanes {
   int64_t rows, stride, plane_stride;  // floats
 
-  WinogradPlanes(int64_t tiles, int64_t channels) : rows(tiles), stride(RoundUp(channels, kGemmPadding)), plane_stride(0) {
+  WinogradPlanes(int64_t tiles, int64_t channels)
+      : rows(tiles), stride(RoundUp(channels, kGemmPadding)), plane_stride(0) {
     if (stride % 256 == 0) stride += kGemmPadding;
     plane_stride = rows * stride;
     if (plane_stride % 32 == 0) plane_stride += kGemmPadding;

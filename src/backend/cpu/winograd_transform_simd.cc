@@ -8,7 +8,8 @@
 #include "hwy/foreach_target.h"
 #include "backend/cpu/simd_inl.h"
 
-// One-dimensional transforms, each along one axis of a small square held in vectors: "from" and "to" lie "stride" vectors apart.
+// One-dimensional transforms, each along one axis of a small square held in vectors: "from" and "to" lie "stride"
+// vectors apart.
 HWY_BEFORE_NAMESPACE();
 namespace muster::cpu {
 namespace HWY_NAMESPACE {
@@ -25,7 +26,9 @@ HWY_INLINE VF32 Times(F32 d, float factor, VF32 v) { return hn::Mul(hn::Set(d, f
 HWY_INLINE VF32 Plus(F32 d, float factor, VF32 v, VF32 sum) { return hn::MulAdd(hn::Set(d, factor), v, sum); }
 
 HWY_INLINE int64_t Padded(int64_t channels) { return (channels + kGemmPadding - 1) / kGemmPadding * kGemmPadding; }
-HWY_INLINE size_t LanesLeft(int64_t channels, int64_t c) { return static_cast<size_t>(std::max<int64_t>(channels - c, 0)); }
+HWY_INLINE size_t LanesLeft(int64_t channels, int64_t c) {
+  return static_cast<size_t>(std::max<int64_t>(channels - c, 0));
+}
 
 // Values of the polynomial's remainders: 6 inputs, 6 points.
 HWY_INLINE void InputAxis(F32 d, const VF32* from, int from_stride, VF32* to, int to_stride) {
@@ -56,8 +59,10 @@ HWY_INLINE VF32 Terms(F32 d, const VF32* from, int stride, float point, float sc
 // The values of a polynomial of kTaps coefficients at the points, divided by the products of differences.
 template <int kTaps>
 HWY_INLINE void FilterAxis(F32 d, const VF32* from, int from_stride, VF32* to, int to_stride) {
-  const VF32 even_p = Terms<kTaps, 0>(d, from, from_stride, kP, 1 / kAtP), odd_p = Terms<kTaps, 1>(d, from, from_stride, kP, 1 / kAtP);
-  const VF32 even_q = Terms<kTaps, 0>(d, from, from_stride, kQ, 1 / kAtQ), odd_q = Terms<kTaps, 1>(d, from, from_stride, kQ, 1 / kAtQ);
+  const VF32 even_p = Terms<kTaps, 0>(d, from, from_stride, kP, 1 / kAtP),
+             odd_p = Terms<kTaps, 1>(d, from, from_stride, kP, 1 / kAtP);
+  const VF32 even_q = Terms<kTaps, 0>(d, from, from_stride, kQ, 1 / kAtQ),
+             odd_q = Terms<kTaps, 1>(d, from, from_stride, kQ, 1 / kAtQ);
   to[0] = Times(d, 1 / kAt0, from[0]);
   to[to_stride] = hn::Add(even_p, odd_p);
   to[2 * to_stride] = hn::Sub(even_p, odd_p);
@@ -98,7 +103,8 @@ HWY_INLINE void TransformPatch(const WinogradPatch& p, const WinogradRows& rows)
       VF32 column[kSize];
 #pragma GCC unroll 6
       for (int i = 0; i < kSize; ++i)
-        column[i] = kInside || is_inside(i, j) ? LoadPart(d, corner + i * row_stride + j * p.channels + c, part) : hn::Zero(d);
+        column[i] =
+            kInside || is_inside(i, j) ? LoadPart(d, corner + i * row_stride + j * p.channels + c, part) : hn::Zero(d);
       if constexpr (kSize == kPoints) InputAxis(d, column, 1, half + j, kSize);
       else FilterAxis<kSize>(d, column, 1, half + j, kSize);
     }
@@ -195,7 +201,8 @@ void FilterGradient(const WinogradRows& rows, float* taps, int64_t tap_stride, i
     VF32 filter[kTaps * kTaps];
     TransformBack<kTaps>(d, rows.data + c, rows.plane_stride, filter);
 #pragma GCC unroll 25
-    for (int i = 0; i < kTaps * kTaps; ++i) StorePart(filter[i], d, taps + i * tap_stride + c, static_cast<size_t>(columns - c));
+    for (int i = 0; i < kTaps * kTaps; ++i)
+      StorePart(filter[i], d, taps + i * tap_stride + c, static_cast<size_t>(columns - c));
   }
 }
 
@@ -211,13 +218,16 @@ void AddTo(const float* part, int64_t n, float* sum) {
 template <int kKernel>
 const WinogradTransformSimd* TableFor() {
   constexpr int kTile = static_cast<int>(WinogradTile(kKernel));
-  static constexpr WinogradTransformSimd table = {Patch<kPoints>, Patch<kTile>, Output<kTile>, Filter<kKernel>, FilterGradient<kKernel>, AddTo};
+  static constexpr WinogradTransformSimd table = {Patch<kPoints>,          Patch<kTile>, Output<kTile>, Filter<kKernel>,
+                                                  FilterGradient<kKernel>, AddTo};
   return &table;
 }
 
 }  // namespace
 
-const WinogradTransformSimd* WinogradTransformTable(int64_t kernel) { return kernel == 3 ? TableFor<3>() : TableFor<5>(); }
+const WinogradTransformSimd* WinogradTransformTable(int64_t kernel) {
+  return kernel == 3 ? TableFor<3>() : TableFor<5>();
+}
 
 }  // namespace HWY_NAMESPACE
 }  // namespace muster::cpu
@@ -226,6 +236,8 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace muster::cpu {
 HWY_EXPORT(WinogradTransformTable);
-const WinogradTransformSimd& GetWinogradTransformSimd(int64_t kernel) { return *HWY_DYNAMIC_DISPATCH(WinogradTransformTable)(kernel); }
+const WinogradTransformSimd& GetWinogradTransformSimd(int64_t kernel) {
+  return *HWY_DYNAMIC_DISPATCH(WinogradTransformTable)(kernel);
+}
 }  // namespace muster::cpu
 #endif

@@ -1,7 +1,7 @@
-// The update operations: element by element over everything the variable's memory holds, the padding of an opaque layout
-// included (variable, slots and gradient then share that layout, and padding stays zero). Every step is rounded to T, as
-// TensorFlow's kernels do it.
-// Formulas: tests/data/golden/optimizers.json and tensorflow/core/kernels/training_ops.
+// The update operations: element by element over everything the variable's memory holds, the padding of an opaque
+// layout included (variable, slots and gradient then share that layout, and padding stays zero). Every step is rounded
+// to T, as TensorFlow's kernels do it. Formulas: tests/data/golden/optimizers.json and
+// tensorflow/core/kernels/training_ops.
 #include <algorithm>
 #include <cmath>
 
@@ -29,7 +29,9 @@ struct Update {
   int weight_decay_input;  // -1: none
 
   T* ref(int i) const { return args.ref<T>(i); }
-  Gradient<T> gradient(int i) const { return {args.in<T>(i), args.in<T>(0), weight_decay_input < 0 ? T{0} : scalar(weight_decay_input)}; }
+  Gradient<T> gradient(int i) const {
+    return {args.in<T>(i), args.in<T>(0), weight_decay_input < 0 ? T{0} : scalar(weight_decay_input)};
+  }
   T scalar(int i) const { return *args.in<T>(i); }
 };
 

@@ -1,5 +1,5 @@
-// FusedBatchNorm, its gradient, and both with activation and side input fused (_FusedBatchNormEx, _FusedBatchNormGradEx).
-// NHWC: a tensor is a matrix [rows, channels].
+// FusedBatchNorm, its gradient, and both with activation and side input fused (_FusedBatchNormEx,
+// _FusedBatchNormGradEx). NHWC: a tensor is a matrix [rows, channels].
 //   forward   y = act((x - m) * s * scale + offset [+ side]), s = 1/sqrt(v + epsilon)
 //             training: m, v over the rows, v with 1/n; batch_variance is v*n/(n-1). Inference: m, v are given.
 //   gradient  g = dy, or dy where y > 0 with relu. xhat = (x - m)*s. doffset = sum(g), dscale = sum(g*xhat).
@@ -53,8 +53,8 @@ void Put(T* out, int64_t c, double value) {
   if (out != nullptr) out[c] = static_cast<T>(value);
 }
 
-// Outputs 1 to 4; leaves 1/sqrt(variance + epsilon) in "variance". What is kept is what the forward pass uses, to the bit, so
-// that the backward pass may compute its output again.
+// Outputs 1 to 4; leaves 1/sqrt(variance + epsilon) in "variance". What is kept is what the forward pass uses, to the
+// bit, so that the backward pass may compute its output again.
 template <typename T>
 void StoreStatistics(const BatchNorm& bn, const LaunchArgs& args, double* mean, double* variance) {
   const double n = static_cast<double>(bn.rows);
@@ -104,7 +104,8 @@ void Forward(const BatchNorm& bn, bool has_side, bool is_redone, const LaunchArg
 
 template <typename T>
 void Backward(const BatchNorm& bn, bool has_two, const LaunchArgs& args) {
-  const T *dy = args.in<T>(0), *x = args.in<T>(1), *scale = args.in<T>(2), *mean = args.in<T>(3), *inv_std = args.in<T>(4);
+  const T *dy = args.in<T>(0), *x = args.in<T>(1), *scale = args.in<T>(2), *mean = args.in<T>(3),
+          *inv_std = args.in<T>(4);
   const T* dy2 = has_two ? args.in<T>(7) : nullptr;
   // With a side input the output tells where ReLU let values through; else it follows from x, and input 6 is not read.
   const bool has_relu = bn.attrs.activation == Activation::kRelu;
@@ -114,7 +115,8 @@ void Backward(const BatchNorm& bn, bool has_two, const LaunchArgs& args) {
     bool passes = true;
     if (y != nullptr) passes = y[at] > 0;
     if (const int64_t c = at % bn.channels; offset != nullptr)
-      passes = static_cast<T>(Normalised(x[at], static_cast<double>(mean[c]), static_cast<double>(inv_std[c]), scale[c], offset[c])) > 0;
+      passes = static_cast<T>(Normalised(x[at], static_cast<double>(mean[c]), static_cast<double>(inv_std[c]), scale[c],
+                                         offset[c])) > 0;
     return passes ? static_cast<double>(dy[at]) + (dy2 == nullptr ? 0.0 : static_cast<double>(dy2[at])) : 0.0;
   };
   double* doffset = static_cast<double*>(args.workspace);
@@ -149,7 +151,8 @@ template <typename T>
 PreparedKernel PrepareForward(const KernelRequest& request, const DeviceCaps&) {
   const BatchNorm bn = Describe(request, request.in(0));
   const bool has_side = request.inputs.size() == 6, is_redone = request.outputs.size() == 1;
-  return {MakeKernel([=](const LaunchArgs& args) { Forward<T>(bn, has_side, is_redone, args); }), WorkspaceBytes(bn), {}};
+  return {
+      MakeKernel([=](const LaunchArgs& args) { Forward<T>(bn, has_side, is_redone, args); }), WorkspaceBytes(bn), {}};
 }
 
 template <typename T>

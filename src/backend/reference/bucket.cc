@@ -27,7 +27,8 @@ std::vector<Part> PartsOf(const TensorDesc& bucket, const std::vector<TensorDesc
     parts.push_back({offset, bytes, bytes});
   }
   for (size_t i = 0; i < parts.size(); ++i)
-    parts[i].room = (i + 1 < parts.size() ? parts[i + 1].offset : static_cast<size_t>(bucket.byte_size())) - parts[i].offset;
+    parts[i].room =
+        (i + 1 < parts.size() ? parts[i + 1].offset : static_cast<size_t>(bucket.byte_size())) - parts[i].offset;
   return parts;
 }
 
@@ -40,7 +41,9 @@ PreparedKernel PrepareBucket(const KernelRequest& request, const DeviceCaps&) {
               if (from != to) std::memcpy(to, from, parts[i].bytes);
               std::memset(to + parts[i].bytes, 0, parts[i].room - parts[i].bytes);
             }
-          }), 0, {}};
+          }),
+          0,
+          {}};
 }
 
 PreparedKernel PrepareUnbucket(const KernelRequest& request, const DeviceCaps&) {
@@ -51,7 +54,9 @@ PreparedKernel PrepareUnbucket(const KernelRequest& request, const DeviceCaps&) 
               char* const to = args.out<char>(static_cast<int>(i));
               if (to != nullptr && from != to) std::memcpy(to, from, parts[i].bytes);
             }
-          }), 0, {}};
+          }),
+          0,
+          {}};
 }
 
 }  // namespace

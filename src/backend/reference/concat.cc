@@ -19,7 +19,8 @@ int64_t Outer(const Shape& shape, int axis) {
 // Bytes of each tensor per outer position.
 std::vector<size_t> RowBytes(const std::vector<TensorDesc>& pieces, int64_t outer) {
   std::vector<size_t> bytes;
-  for (const TensorDesc& piece : pieces) bytes.push_back(outer == 0 ? 0 : static_cast<size_t>(piece.byte_size() / outer));
+  for (const TensorDesc& piece : pieces)
+    bytes.push_back(outer == 0 ? 0 : static_cast<size_t>(piece.byte_size() / outer));
   return bytes;
 }
 

@@ -15,7 +15,8 @@
 namespace muster {
 namespace {
 
-using reference::BlockedProduct, reference::ColPanel, reference::kProductWorkspaceBytes, reference::ProductBlock, reference::RowPanel;
+using reference::BlockedProduct, reference::ColPanel, reference::kProductWorkspaceBytes, reference::ProductBlock,
+    reference::RowPanel;
 
 // A position in a batch of images.
 struct Position {
@@ -57,14 +58,16 @@ void ForEachRun(int64_t begin, int64_t count, int64_t width, F run) {
 }
 
 template <typename T>
-void ConvForward(const Group& group, const T* x, const T* w, const T* bias, Activation activation, void* workspace, T* y) {
+void ConvForward(const Group& group, const T* x, const T* w, const T* bias, Activation activation, void* workspace,
+                 T* y) {
   const ConvGeometry& g = group.g;
   const auto gather = [&](int64_t row, int64_t rows, int64_t k, int64_t depth, RowPanel panel) {
     for (int64_t i = 0; i < rows; ++i) {
       const Position pixel = PositionOf(row + i, g.h.output, g.w.output);
       ForEachRun(k, depth, g.group_in(), [&](int64_t tap, int64_t ic, int64_t count, int64_t at) {
         const int64_t cell = group.CellOffset(pixel, tap);
-        for (int64_t j = 0; j < count; ++j) panel.at(i, at + j) = cell < 0 ? 0.0 : static_cast<double>(x[cell + ic + j]);
+        for (int64_t j = 0; j < count; ++j)
+          panel.at(i, at + j) = cell < 0 ? 0.0 : static_cast<double>(x[cell + ic + j]);
       });
     }
   };
@@ -81,7 +84,8 @@ void ConvForward(const Group& group, const T* x, const T* w, const T* bias, Acti
         y[(row + i) * g.out_channels + oc] = static_cast<T>(value);
       }
   };
-  BlockedProduct(g.batch * g.h.output * g.w.output, g.group_out(), group.num_taps() * g.group_in(), workspace, gather, filter, store);
+  BlockedProduct(g.batch * g.h.output * g.w.output, g.group_out(), group.num_taps() * g.group_in(), workspace, gather,
+                 filter, store);
 }
 
 // The cells of one axis whose index is "first" modulo the stride, and the taps that can lie on them: all of these cells
@@ -106,7 +110,8 @@ template <typename T>
 void ConvBackpropInput(const Group& group, const Phase& rows_phase, const Phase& cols_phase, const T* w, const T* dy,
                        void* workspace, T* dx) {
   const ConvGeometry& g = group.g;
-  const int64_t taps_x = static_cast<int64_t>(cols_phase.taps.size()), taps_y = static_cast<int64_t>(rows_phase.taps.size());
+  const int64_t taps_x = static_cast<int64_t>(cols_phase.taps.size()),
+                taps_y = static_cast<int64_t>(rows_phase.taps.size());
   const auto tap_y = [&](int64_t tap) { return rows_phase.taps[static_cast<size_t>(tap / taps_x)]; };
   const auto tap_x = [&](int64_t tap) { return cols_phase.taps[static_cast<size_t>(tap % taps_x)]; };
   const auto cell_of = [&](int64_t row) {
@@ -117,16 +122,19 @@ void ConvBackpropInput(const Group& group, const Phase& rows_phase, const Phase&
   };
   // The output position of which a tap lies on the cell: exact division, and outside the output for some.
   const auto pixel_offset = [&](Position cell, int64_t tap) -> int64_t {
-    const int64_t y = cell.y + g.h.pad_before - tap_y(tap) * g.h.dilation, x = cell.x + g.w.pad_before - tap_x(tap) * g.w.dilation;
+    const int64_t y = cell.y + g.h.pad_before - tap_y(tap) * g.h.dilation,
+                  x = cell.x + g.w.pad_before - tap_x(tap) * g.w.dilation;
     if (y < 0 || x < 0 || y / g.h.stride >= g.h.output || x / g.w.stride >= g.w.output) return -1;
-    return ((cell.image * g.h.output + y / g.h.stride) * g.w.output + x / g.w.stride) * g.out_channels + group.first_out;
+    return ((cell.image * g.h.output + y / g.h.stride) * g.w.output + x / g.w.stride) * g.out_channels +
+           group.first_out;
   };
   const auto gather = [&](int64_t row, int64_t rows, int64_t k, int64_t depth, RowPanel panel) {
     for (int64_t i = 0; i < rows; ++i) {
       const Position cell = cell_of(row + i);
       ForEachRun(k, depth, g.group_out(), [&](int64_t tap, int64_t oc, int64_t count, int64_t at) {
         const int64_t pixel = pixel_offset(cell, tap);
-        for (int64_t j = 0; j < count; ++j) panel.at(i, at + j) = pixel < 0 ? 0.0 : static_cast<double>(dy[pixel + oc + j]);
+        for (int64_t j = 0; j < count; ++j)
+          panel.at(i, at + j) = pixel < 0 ? 0.0 : static_cast<double>(dy[pixel + oc + j]);
       });
     }
   };
@@ -146,8 +154,8 @@ void ConvBackpropInput(const Group& group, const Phase& rows_phase, const Phase&
       for (int64_t j = 0; j < cols; ++j) out[j] = static_cast<T>(block.at(i, j));
     }
   };
-  BlockedProduct(g.batch * rows_phase.count * cols_phase.count, g.group_in(), taps_y * taps_x * g.group_out(), workspace, gather,
-                 filter, store);
+  BlockedProduct(g.batch * rows_phase.count * cols_phase.count, g.group_in(), taps_y * taps_x * g.group_out(),
+                 workspace, gather, filter, store);
 }
 
 template <typename T>
@@ -158,7 +166,8 @@ void ConvBackpropFilter(const Group& group, const T* x, const T* dy, void* works
       const Position pixel = PositionOf(k + i, g.h.output, g.w.output);
       ForEachRun(row, rows, g.group_in(), [&](int64_t tap, int64_t ic, int64_t count, int64_t at) {
         const int64_t cell = group.CellOffset(pixel, tap);
-        for (int64_t j = 0; j < count; ++j) panel.at(at + j, i) = cell < 0 ? 0.0 : static_cast<double>(x[cell + ic + j]);
+        for (int64_t j = 0; j < count; ++j)
+          panel.at(at + j, i) = cell < 0 ? 0.0 : static_cast<double>(x[cell + ic + j]);
       });
     }
   };
@@ -170,7 +179,8 @@ void ConvBackpropFilter(const Group& group, const T* x, const T* dy, void* works
     for (int64_t i = 0; i < rows; ++i)
       for (int64_t j = 0; j < cols; ++j) dw[group.FilterOffset(0, row + i) + col + j] = static_cast<T>(block.at(i, j));
   };
-  BlockedProduct(group.num_taps() * g.group_in(), g.group_out(), g.batch * g.h.output * g.w.output, workspace, gather, gradient, store);
+  BlockedProduct(group.num_taps() * g.group_in(), g.group_out(), g.batch * g.h.output * g.w.output, workspace, gather,
+                 gradient, store);
 }
 
 // db[oc] = sum over pixels of dy, in an array of doubles.
@@ -196,7 +206,8 @@ PreparedKernel PrepareForward(const KernelRequest& request, const DeviceCaps&) {
   auto launch = [g = GeometryOf(request, request.in(0), request.in(1)), fused,
                  activation = fused ? attrs.activation : Activation::kNone](const LaunchArgs& args) {
     ForEachGroup(g, [&](const Group& group) {
-      ConvForward(group, args.in<T>(0), args.in<T>(1), fused ? args.in<T>(2) : nullptr, activation, args.workspace, args.out<T>(0));
+      ConvForward(group, args.in<T>(0), args.in<T>(1), fused ? args.in<T>(2) : nullptr, activation, args.workspace,
+                  args.out<T>(0));
     });
   };
   return {MakeKernel(std::move(launch)), kProductWorkspaceBytes, {}};
@@ -225,7 +236,8 @@ PreparedKernel PrepareBackpropFilter(const KernelRequest& request, const DeviceC
       ForEachGroup(g, [&](const Group& group) { ConvBackpropFilter(group, x, dy, args.workspace, args.out<T>(0)); });
     if (fused && args.outputs[1] != nullptr) SumPixels(g, dy, static_cast<double*>(args.workspace), args.out<T>(1));
   };
-  return {MakeKernel(launch), std::max(kProductWorkspaceBytes, g.out_channels * static_cast<int64_t>(sizeof(double))), {}};
+  return {
+      MakeKernel(launch), std::max(kProductWorkspaceBytes, g.out_channels * static_cast<int64_t>(sizeof(double))), {}};
 }
 
 }  // namespace

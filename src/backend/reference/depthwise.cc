@@ -1,5 +1,5 @@
-// DepthwiseConv2dNative and its gradients, NHWC: output channel c*multiplier + m sees input channel c alone. Each works on
-// one row of channels at a time, summed in double in the workspace.
+// DepthwiseConv2dNative and its gradients, NHWC: output channel c*multiplier + m sees input channel c alone. Each works
+// on one row of channels at a time, summed in double in the workspace.
 #include <algorithm>
 
 #include "backend/reference/reference_rows.h"
@@ -13,8 +13,12 @@ struct Depthwise {
   ConvGeometry g;
   int64_t multiplier() const { return g.group_out(); }
   // The first channel of a cell or pixel.
-  int64_t InputOffset(int64_t n, int64_t y, int64_t x) const { return ((n * g.h.input + y) * g.w.input + x) * g.in_channels; }
-  int64_t OutputOffset(int64_t n, int64_t y, int64_t x) const { return ((n * g.h.output + y) * g.w.output + x) * g.out_channels; }
+  int64_t InputOffset(int64_t n, int64_t y, int64_t x) const {
+    return ((n * g.h.input + y) * g.w.input + x) * g.in_channels;
+  }
+  int64_t OutputOffset(int64_t n, int64_t y, int64_t x) const {
+    return ((n * g.h.output + y) * g.w.output + x) * g.out_channels;
+  }
   int64_t TapOffset(int64_t kh, int64_t kw) const { return (kh * g.w.size + kw) * g.out_channels; }
 };
 
@@ -107,24 +111,26 @@ template <typename T>
 PreparedKernel PrepareForward(const KernelRequest& request, const DeviceCaps&) {
   const Depthwise d = Describe(request, request.in(0), request.in(1));
   return WithSums(d.g, MakeKernel([d](const LaunchArgs& args) {
-    Forward(d, args.in<T>(0), args.in<T>(1), static_cast<double*>(args.workspace), args.out<T>(0));
-  }));
+                    Forward(d, args.in<T>(0), args.in<T>(1), static_cast<double*>(args.workspace), args.out<T>(0));
+                  }));
 }
 
 template <typename T>
 PreparedKernel PrepareBackpropInput(const KernelRequest& request, const DeviceCaps&) {
   const Depthwise d = Describe(request, request.out(0), request.in(0));
   return WithSums(d.g, MakeKernel([d](const LaunchArgs& args) {
-    BackpropInput(d, args.in<T>(0), args.in<T>(1), static_cast<double*>(args.workspace), args.out<T>(0));
-  }));
+                    BackpropInput(d, args.in<T>(0), args.in<T>(1), static_cast<double*>(args.workspace),
+                                  args.out<T>(0));
+                  }));
 }
 
 template <typename T>
 PreparedKernel PrepareBackpropFilter(const KernelRequest& request, const DeviceCaps&) {
   const Depthwise d = Describe(request, request.in(0), request.out(0));
   return WithSums(d.g, MakeKernel([d](const LaunchArgs& args) {
-    BackpropFilter(d, args.in<T>(0), args.in<T>(1), static_cast<double*>(args.workspace), args.out<T>(0));
-  }));
+                    BackpropFilter(d, args.in<T>(0), args.in<T>(1), static_cast<double*>(args.workspace),
+                                   args.out<T>(0));
+                  }));
 }
 
 }  // namespace

@@ -103,27 +103,39 @@ struct SquaredDifference {
 
 struct Equal {
   template <typename T>
-  bool operator()(T a, T b) const { return a == b; }
+  bool operator()(T a, T b) const {
+    return a == b;
+  }
 };
 struct NotEqual {
   template <typename T>
-  bool operator()(T a, T b) const { return a != b; }
+  bool operator()(T a, T b) const {
+    return a != b;
+  }
 };
 struct Less {
   template <typename T>
-  bool operator()(T a, T b) const { return a < b; }
+  bool operator()(T a, T b) const {
+    return a < b;
+  }
 };
 struct LessEqual {
   template <typename T>
-  bool operator()(T a, T b) const { return a <= b; }
+  bool operator()(T a, T b) const {
+    return a <= b;
+  }
 };
 struct Greater {
   template <typename T>
-  bool operator()(T a, T b) const { return a > b; }
+  bool operator()(T a, T b) const {
+    return a > b;
+  }
 };
 struct GreaterEqual {
   template <typename T>
-  bool operator()(T a, T b) const { return a >= b; }
+  bool operator()(T a, T b) const {
+    return a >= b;
+  }
 };
 struct LogicalAnd {
   bool operator()(bool a, bool b) const { return a && b; }
@@ -149,8 +161,10 @@ struct BinaryKernel {
     const Shape shape = request.out(0);
     // In an opaque form, a scalar is the only other shape.
     const bool in_order = !request.outputs[0].layout.is_plain() || (request.in(0) == shape && request.in(1) == shape);
-    const int64_t count = ValuesIn(request.outputs[0]), a_step = request.in(0) == shape, b_step = request.in(1) == shape;
-    const std::array<Strides, 2> strides{BroadcastStrides(request.in(0), shape), BroadcastStrides(request.in(1), shape)};
+    const int64_t count = ValuesIn(request.outputs[0]), a_step = request.in(0) == shape,
+                  b_step = request.in(1) == shape;
+    const std::array<Strides, 2> strides{BroadcastStrides(request.in(0), shape),
+                                         BroadcastStrides(request.in(1), shape)};
     auto launch = [=](const LaunchArgs& args) {
       const T* a = args.in<T>(0);
       const T* b = args.in<T>(1);

@@ -72,10 +72,8 @@ PreparedKernel PrepareSparse(const KernelRequest& request, const DeviceCaps&) {
   const Rows rows = RowsOf(request.in(0));
   const bool is_wide = request.inputs[1].dtype == DType::kInt64;
   auto launch = [=](const LaunchArgs& args) {
-    if (is_wide)
-      SparseCrossEntropy(rows, args.in<T>(0), args.in<int64_t>(1), args.out<T>(0), args.out<T>(1));
-    else
-      SparseCrossEntropy(rows, args.in<T>(0), args.in<int32_t>(1), args.out<T>(0), args.out<T>(1));
+    if (is_wide) SparseCrossEntropy(rows, args.in<T>(0), args.in<int64_t>(1), args.out<T>(0), args.out<T>(1));
+    else SparseCrossEntropy(rows, args.in<T>(0), args.in<int32_t>(1), args.out<T>(0), args.out<T>(1));
   };
   return {MakeKernel(launch), 0, {}};
 }

@@ -9,7 +9,8 @@
 namespace muster {
 namespace {
 
-using reference::BlockedProduct, reference::ColPanel, reference::kProductWorkspaceBytes, reference::ProductBlock, reference::RowPanel;
+using reference::BlockedProduct, reference::ColPanel, reference::kProductWorkspaceBytes, reference::ProductBlock,
+    reference::RowPanel;
 
 // A matrix in memory, or its transpose.
 template <typename T>
@@ -69,10 +70,11 @@ PreparedKernel PrepareMatMulApply(const KernelRequest& request, const DeviceCaps
   const Shape x = request.in(2), var = request.in(0);
   auto launch = [=](const LaunchArgs& args) {
     T* gradient = reinterpret_cast<T*>(static_cast<char*>(args.workspace) + kProductWorkspaceBytes);
-    Multiply<T>(View(args.in<T>(2), x[1], true), View(args.in<T>(3), var[1], false), nullptr, Activation::kNone, var[0], var[1],
-                x[0], args.workspace, gradient);
+    Multiply<T>(View(args.in<T>(2), x[1], true), View(args.in<T>(3), var[1], false), nullptr, Activation::kNone, var[0],
+                var[1], x[0], args.workspace, gradient);
     const T alpha = *args.in<T>(1), decay = decays ? *args.in<T>(4) : T{0};
-    for (int64_t i = 0; i < var.num_elements(); ++i) args.ref<T>(0)[i] -= alpha * (gradient[i] + decay * args.ref<T>(0)[i]);
+    for (int64_t i = 0; i < var.num_elements(); ++i)
+      args.ref<T>(0)[i] -= alpha * (gradient[i] + decay * args.ref<T>(0)[i]);
   };
   return {MakeKernel(launch), kProductWorkspaceBytes + var.num_elements() * static_cast<int64_t>(sizeof(T)), {}};
 }

@@ -1,5 +1,5 @@
-// Pad and MirrorPadGrad. Along each axis, position p of the padded tensor mirrors position Source(p) of the other, or is
-// outside.
+// Pad and MirrorPadGrad. Along each axis, position p of the padded tensor mirrors position Source(p) of the other, or
+// is outside.
 
 #include <algorithm>
 
@@ -30,7 +30,8 @@ int64_t SourceOffset(int64_t i, const Shape& padded, const Strides& padded_strid
   int64_t offset = 0;
   for (int axis = 0; axis < padded.rank(); ++axis) {
     const size_t a = static_cast<size_t>(axis);
-    const int64_t source = Source(i / padded_strides[a] % padded[axis], attrs.paddings[a].first, inner[axis], attrs.mode);
+    const int64_t source =
+        Source(i / padded_strides[a] % padded[axis], attrs.paddings[a].first, inner[axis], attrs.mode);
     if (source == kOutside) return kOutside;
     offset += source * inner_strides[a];
   }

@@ -1,4 +1,5 @@
-// MaxPool and AvgPool with their gradients, NHWC. Every loop walks windows in row-major order with the channels innermost.
+// MaxPool and AvgPool with their gradients, NHWC. Every loop walks windows in row-major order with the channels
+// innermost.
 #include <algorithm>
 #include <cmath>
 
@@ -9,8 +10,8 @@
 namespace muster {
 namespace {
 
-// Calls run(cells, num_cells, pixel) for each window, where cells holds the offsets of the window's real cells in the input,
-// row-major, and pixel the offset of its output. "cells" is room for one window.
+// Calls run(cells, num_cells, pixel) for each window, where cells holds the offsets of the window's real cells in the
+// input, row-major, and pixel the offset of its output. "cells" is room for one window.
 template <typename F>
 void ForEachWindow(const PoolGeometry& g, int64_t* cells, F run) {
   for (int64_t n = 0; n < g.batch; ++n)
@@ -94,7 +95,9 @@ PreparedKernel PreparePool(const KernelRequest& request, const DeviceCaps&) {
     switch (kind) {
       case OpKind::kMaxPool: MaxPool(g, args.in<T>(0), cells, out); break;
       case OpKind::kMaxPoolGrad:
-      case OpKind::k_MaxPoolReluGrad: MaxPoolGrad(g, kind == OpKind::k_MaxPoolReluGrad, args.in<T>(0), args.in<T>(2), cells, out); break;
+      case OpKind::k_MaxPoolReluGrad:
+        MaxPoolGrad(g, kind == OpKind::k_MaxPoolReluGrad, args.in<T>(0), args.in<T>(2), cells, out);
+        break;
       case OpKind::kAvgPool: AvgPool(g, args.in<T>(0), cells, out); break;
       default: AvgPoolGrad(g, args.in<T>(0), cells, out);
     }
@@ -106,7 +109,8 @@ PreparedKernel PreparePool(const KernelRequest& request, const DeviceCaps&) {
 
 std::vector<KernelRow> ReferencePoolRows() {
   std::vector<KernelRow> rows;
-  for (OpKind kind : {OpKind::kMaxPool, OpKind::kMaxPoolGrad, OpKind::k_MaxPoolReluGrad, OpKind::kAvgPool, OpKind::kAvgPoolGrad}) {
+  for (OpKind kind :
+       {OpKind::kMaxPool, OpKind::kMaxPoolGrad, OpKind::k_MaxPoolReluGrad, OpKind::kAvgPool, OpKind::kAvgPoolGrad}) {
     rows.push_back({kind, DType::kFloat32, PreparePool<float>});
     rows.push_back({kind, DType::kFloat64, PreparePool<double>});
   }

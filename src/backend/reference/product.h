@@ -6,10 +6,11 @@
 
 namespace muster::reference {
 
-// The blocked matrix product behind MatMul and the convolutions: C[rows,cols] = sum over k of A[rows,k] * B[k,cols], always
-// in double. The caller says how blocks of A and B are copied out of its tensors (a convolution gathers pixels there) and
-// what becomes of a finished block of C. Single-threaded; terms are added in the order of k, so results depend on nothing
-// else. The block sizes keep a block of A and of C in the second-level cache and a tile of C in registers.
+// The blocked matrix product behind MatMul and the convolutions: C[rows,cols] = sum over k of A[rows,k] * B[k,cols],
+// always in double. The caller says how blocks of A and B are copied out of its tensors (a convolution gathers pixels
+// there) and what becomes of a finished block of C. Single-threaded; terms are added in the order of k, so results
+// depend on nothing else. The block sizes keep a block of A and of C in the second-level cache and a tile of C in
+// registers.
 inline constexpr int64_t kTileRows = 4, kTileCols = 8;
 inline constexpr int64_t kBlockRows = 96, kBlockCols = 256, kBlockDepth = 256;
 
@@ -19,7 +20,8 @@ struct RowPanel {
   int64_t depth;
   double& at(int64_t row, int64_t k) const {
     const auto r = static_cast<uint64_t>(row);
-    return data[(r / kTileRows) * kTileRows * static_cast<uint64_t>(depth) + static_cast<uint64_t>(k) * kTileRows + r % kTileRows];
+    return data[(r / kTileRows) * kTileRows * static_cast<uint64_t>(depth) + static_cast<uint64_t>(k) * kTileRows +
+                r % kTileRows];
   }
 };
 
@@ -29,7 +31,8 @@ struct ColPanel {
   int64_t depth;
   double& at(int64_t k, int64_t col) const {
     const auto c = static_cast<uint64_t>(col);
-    return data[(c / kTileCols) * kTileCols * static_cast<uint64_t>(depth) + static_cast<uint64_t>(k) * kTileCols + c % kTileCols];
+    return data[(c / kTileCols) * kTileCols * static_cast<uint64_t>(depth) + static_cast<uint64_t>(k) * kTileCols +
+                c % kTileCols];
   }
 };
 
@@ -48,14 +51,16 @@ struct ProductBlock {
 void MultiplyPanels(const double* a, const double* b, int64_t row_tiles, int64_t col_tiles, int64_t depth, double* c);
 
 inline constexpr int64_t kProductWorkspaceBytes =
-    (kBlockRows * kBlockDepth + kBlockDepth * kBlockCols + kBlockRows * kBlockCols) * static_cast<int64_t>(sizeof(double));
+    (kBlockRows * kBlockDepth + kBlockDepth * kBlockCols + kBlockRows * kBlockCols) *
+    static_cast<int64_t>(sizeof(double));
 
 // workspace: kProductWorkspaceBytes.
 // pack_a(row, rows, k, depth, RowPanel): fills panel.at(0..rows, 0..depth) with A[row.., k..].
 // pack_b(k, depth, col, cols, ColPanel): fills panel.at(0..depth, 0..cols) with B[k.., col..].
 // store(row, rows, col, cols, ProductBlock): block.at(0..rows, 0..cols) are C[row.., col..].
 template <typename PackA, typename PackB, typename Store>
-void BlockedProduct(int64_t rows, int64_t cols, int64_t depth, void* workspace, PackA pack_a, PackB pack_b, Store store) {
+void BlockedProduct(int64_t rows, int64_t cols, int64_t depth, void* workspace, PackA pack_a, PackB pack_b,
+                    Store store) {
   double* a = static_cast<double*>(workspace);
   double* b = a + kBlockRows * kBlockDepth;
   double* c = b + kBlockDepth * kBlockCols;

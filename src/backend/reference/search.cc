@@ -83,7 +83,8 @@ PreparedKernel PrepareInTopK(const KernelRequest& request) {
   const int k = request.attr<TopKAttrs>().k;
   auto launch = [=](const LaunchArgs& args) {
     for (int64_t i = 0; i < batch; ++i)
-      args.out<bool>(0)[i] = IsInTopK(args.in<T>(0) + i * classes, classes, static_cast<int64_t>(args.in<Index>(1)[i]), k);
+      args.out<bool>(0)[i] =
+          IsInTopK(args.in<T>(0) + i * classes, classes, static_cast<int64_t>(args.in<Index>(1)[i]), k);
   };
   return {MakeKernel(launch), 0, {}};
 }
@@ -91,7 +92,8 @@ PreparedKernel PrepareInTopK(const KernelRequest& request) {
 struct InTopK {
   template <typename T>
   static PreparedKernel Prepare(const KernelRequest& request, const DeviceCaps&) {
-    return request.inputs[1].dtype == DType::kInt32 ? PrepareInTopK<T, int32_t>(request) : PrepareInTopK<T, int64_t>(request);
+    return request.inputs[1].dtype == DType::kInt32 ? PrepareInTopK<T, int32_t>(request)
+                                                    : PrepareInTopK<T, int64_t>(request);
   }
 };
 

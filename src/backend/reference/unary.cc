@@ -34,7 +34,9 @@ struct Abs {
 };
 struct Sign {
   template <typename T>
-  T operator()(T x) const { return static_cast<T>((x > 0) - (x < 0)); }
+  T operator()(T x) const {
+    return static_cast<T>((x > 0) - (x < 0));
+  }
 };
 struct Sqrt {
   double operator()(double x) const { return std::sqrt(x); }
@@ -65,7 +67,9 @@ struct Ceil {
 };
 struct IsFinite {
   template <typename T>
-  bool operator()(T x) const { return std::isfinite(x); }
+  bool operator()(T x) const {
+    return std::isfinite(x);
+  }
 };
 struct LogicalNot {
   bool operator()(bool x) const { return !x; }

@@ -64,9 +64,10 @@ bool HazardChecker::IsBefore(const AccessHistory::Access& earlier, int lane) con
 }
 
 void HazardChecker::Check(int lane, std::string_view what, const MemoryAccess& access) {
-  history_.VisitConflicts(Begin(access), End(access), access.is_write, [&](const AccessHistory::Access& earlier, bool was_write) {
-    if (!IsBefore(earlier, lane)) Report(lane, what, access, earlier, was_write);
-  });
+  history_.VisitConflicts(Begin(access), End(access), access.is_write,
+                          [&](const AccessHistory::Access& earlier, bool was_write) {
+                            if (!IsBefore(earlier, lane)) Report(lane, what, access, earlier, was_write);
+                          });
 }
 
 uint32_t HazardChecker::NameIndex(std::string_view what) {
@@ -80,11 +81,12 @@ void HazardChecker::Prune() {
   prune_at_ = std::max<size_t>(1 << 16, 2 * history_.num_segments());
 }
 
-void HazardChecker::Report(int lane, std::string_view what, const MemoryAccess& access, const AccessHistory::Access& earlier,
-                           bool was_write) const {
-  throw Internal(fmt::format("hazard: {} on {} {} its {} ({} bytes) while {} on {} may still be {} it: a wait is missing", what,
-                             lanes_[static_cast<size_t>(lane)], access.is_write ? "overwrites" : "reads", access.role, access.bytes,
-                             names_[earlier.what], lanes_[static_cast<size_t>(earlier.lane)], was_write ? "writing" : "reading"));
+void HazardChecker::Report(int lane, std::string_view what, const MemoryAccess& access,
+                           const AccessHistory::Access& earlier, bool was_write) const {
+  throw Internal(fmt::format(
+      "hazard: {} on {} {} its {} ({} bytes) while {} on {} may still be {} it: a wait is missing", what,
+      lanes_[static_cast<size_t>(lane)], access.is_write ? "overwrites" : "reads", access.role, access.bytes,
+      names_[earlier.what], lanes_[static_cast<size_t>(earlier.lane)], was_write ? "writing" : "reading"));
 }
 
 }  // namespace muster

@@ -23,9 +23,10 @@ struct MemoryAccess {
   const char* role = "";  // "input 0", for messages; static text
 };
 
-// Finds accesses to memory that nothing orders, whatever the timing of this run was: work is checked when it is enqueued,
-// against what streams, events and the host's waits say must be done by then (vector clocks: Mattern, "Virtual time and
-// global states of distributed systems", 1988). Streams are lanes. One checker serves all simulated devices of a session.
+// Finds accesses to memory that nothing orders, whatever the timing of this run was: work is checked when it is
+// enqueued, against what streams, events and the host's waits say must be done by then (vector clocks: Mattern,
+// "Virtual time and global states of distributed systems", 1988). Streams are lanes. One checker serves all simulated
+// devices of a session.
 //
 // What the host knows to be done counts for everything that is enqueued later. Thread-safe.
 class HazardChecker {
@@ -49,8 +50,8 @@ class HazardChecker {
   uint32_t NameIndex(std::string_view what) MUSTER_REQUIRES(mutex_);
   // Forgets what the host knows to be done: it is ordered before everything that may come.
   void Prune() MUSTER_REQUIRES(mutex_);
-  [[noreturn]] void Report(int lane, std::string_view what, const MemoryAccess& access, const AccessHistory::Access& earlier,
-                           bool was_write) const MUSTER_REQUIRES(mutex_);
+  [[noreturn]] void Report(int lane, std::string_view what, const MemoryAccess& access,
+                           const AccessHistory::Access& earlier, bool was_write) const MUSTER_REQUIRES(mutex_);
 
   mutable Mutex mutex_;
   std::vector<std::string> lanes_ MUSTER_GUARDED_BY(mutex_);

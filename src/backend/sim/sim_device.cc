@@ -14,7 +14,8 @@ std::string ShortName(const DeviceName& name) { return fmt::format("{}:{}", *nam
 
 }  // namespace
 
-SimGpu::SimGpu(DeviceName name, int64_t memory_limit, bool allow_growth, const SimSettings& settings) : name_(std::move(name)) {
+SimGpu::SimGpu(DeviceName name, int64_t memory_limit, bool allow_growth, const SimSettings& settings)
+    : name_(std::move(name)) {
   BfcOptions options;
   options.name = fmt::format("GPU_{}_bfc", *name_.index);
   options.memory_limit = static_cast<size_t>(memory_limit);
@@ -23,7 +24,8 @@ SimGpu::SimGpu(DeviceName name, int64_t memory_limit, bool allow_growth, const S
   options.grow_in_place = true;  // what the plan says fits must fit
   allocator_ = std::make_unique<BfcAllocator>(std::make_unique<HostMemory>(), std::move(options));
   for (size_t kind = 0; kind < kNumStreamKinds; ++kind)
-    streams_[kind] = std::make_unique<ThreadStream>(fmt::format("{} {} stream", ShortName(name_), kStreamNames[kind]), settings);
+    streams_[kind] =
+        std::make_unique<ThreadStream>(fmt::format("{} {} stream", ShortName(name_), kStreamNames[kind]), settings);
 }
 
 SimGpu::~SimGpu() = default;

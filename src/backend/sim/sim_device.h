@@ -8,8 +8,8 @@
 
 namespace muster {
 
-// A GPU that computes with the CPU's kernels: its memory is a part of the host's, handed out by a BFC allocator with a strict
-// limit, and its streams are threads. Everything else sees a GPU: work is only enqueued, and must be waited for.
+// A GPU that computes with the CPU's kernels: its memory is a part of the host's, handed out by a BFC allocator with a
+// strict limit, and its streams are threads. Everything else sees a GPU: work is only enqueued, and must be waited for.
 class SimGpu final : public Device {
  public:
   // "memory_limit" in bytes. Throws InvalidArgument if it is below the allocator's smallest.

@@ -9,8 +9,8 @@
 
 namespace muster {
 
-// An event of simulated streams. May be recorded again and again; a wait is for the recording before it. Work that never ran,
-// because its stream had failed, hands its error on. Thread-safe.
+// An event of simulated streams. May be recorded again and again; a wait is for the recording before it. Work that
+// never ran, because its stream had failed, hands its error on. Thread-safe.
 class SimEvent final : public Event {
  public:
   // Blocks until what was last recorded is done; throws the error of a stream that failed before it.

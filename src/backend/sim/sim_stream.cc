@@ -89,7 +89,9 @@ std::exception_ptr ThreadStream::Drain() {
 }
 
 bool ThreadStream::WaitFor(double seconds) {
-  const auto deadline = std::chrono::steady_clock::now() + std::chrono::duration_cast<std::chrono::steady_clock::duration>(std::chrono::duration<double>(seconds));
+  const auto deadline =
+      std::chrono::steady_clock::now() +
+      std::chrono::duration_cast<std::chrono::steady_clock::duration>(std::chrono::duration<double>(seconds));
   MutexLock lock(mutex_);
   while (!queue_.empty() || is_busy_)
     if (!changed_.WaitUntil(mutex_, deadline)) return queue_.empty() && !is_busy_;

@@ -23,8 +23,8 @@ struct SimSettings {
   std::shared_ptr<HazardChecker> hazards;  // null: accesses are not checked
 };
 
-// A stream whose work is functions on host memory. What is enqueued says which bytes it touches, and is checked at once;
-// where and when it runs is for the two classes below.
+// A stream whose work is functions on host memory. What is enqueued says which bytes it touches, and is checked at
+// once; where and when it runs is for the two classes below.
 class SimStream : public Stream {
  public:
   SimStream(std::string name, std::shared_ptr<HazardChecker> hazards);
@@ -43,7 +43,8 @@ class SimStream : public Stream {
   const std::string& name() const { return name_; }
 
  protected:
-  // One entry of the queue: a function to run, one that decides on what comes behind, or an event to complete or to wait for.
+  // One entry of the queue: a function to run, one that decides on what comes behind, or an event to complete or to
+  // wait for.
   struct Work {
     std::string what;
     std::function<void()> run;
@@ -62,8 +63,8 @@ class SimStream : public Stream {
   const int lane_;
 };
 
-// Asynchronous: a thread of its own, started by the first piece of work. Once something failed, later work is skipped and
-// events carry the error on, until Synchronize has reported it.
+// Asynchronous: a thread of its own, started by the first piece of work. Once something failed, later work is skipped
+// and events carry the error on, until Synchronize has reported it.
 class ThreadStream final : public SimStream {
  public:
   ThreadStream(std::string name, const SimSettings& settings);

@@ -35,7 +35,8 @@ using OnBroken = std::function<void(const Error& error)>;
 bool IsLabel(int64_t label, const fs::path& file, int64_t image, int64_t offset, const OnBroken& on_broken) {
   if (label >= 0 && label < kLabels) return true;
   const std::string where = offset < 0 ? "" : fmt::format(" at byte {}", offset);
-  on_broken(DataLoss(fmt::format("{}: image {}{}: the label is {}; 0 to {} was expected", file.string(), image, where, label, kLabels - 1)));
+  on_broken(DataLoss(fmt::format("{}: image {}{}: the label is {}; 0 to {} was expected", file.string(), image, where,
+                                 label, kLabels - 1)));
   return false;
 }
 
@@ -43,8 +44,9 @@ void AddBinary(const fs::path& file, const std::string& bytes, Images* images, c
   constexpr int64_t kRecord = 1 + kImageBytes;
   const auto size = static_cast<int64_t>(bytes.size());
   if (size == 0 || size % kRecord != 0)
-    on_broken(DataLoss(fmt::format("{}: the file has {} bytes and ends inside image {} at byte {}; a multiple of {} was expected", file.string(),
-                                   size, size / kRecord, size / kRecord * kRecord, kRecord)));
+    on_broken(DataLoss(
+        fmt::format("{}: the file has {} bytes and ends inside image {} at byte {}; a multiple of {} was expected",
+                    file.string(), size, size / kRecord, size / kRecord * kRecord, kRecord)));
   for (int64_t i = 0; i < size / kRecord; ++i) {
     const char* record = bytes.data() + i * kRecord;
     const auto label = static_cast<uint8_t>(record[0]);
@@ -60,10 +62,13 @@ void AddPickled(const fs::path& file, const std::string& bytes, Images* images, 
   const PickleValue* data = pickle.root().Find("data");
   const auto* list = labels == nullptr ? nullptr : labels->As<PickleValue::List>();
   const auto* array = data == nullptr ? nullptr : data->As<PickleValue::Array>();
-  if (list == nullptr || array == nullptr) throw DataLoss("the pickle is no dictionary with a list \"labels\" and an array \"data\"");
+  if (list == nullptr || array == nullptr)
+    throw DataLoss("the pickle is no dictionary with a list \"labels\" and an array \"data\"");
   const auto count = static_cast<int64_t>(list->size());
-  if (array->shape != std::vector<int64_t>{count, kImageBytes} || static_cast<int64_t>(array->bytes.size()) != count * kImageBytes)
-    throw DataLoss(fmt::format("\"data\" is no array of {} images of {} bytes, as there are labels", count, kImageBytes));
+  if (array->shape != std::vector<int64_t>{count, kImageBytes} ||
+      static_cast<int64_t>(array->bytes.size()) != count * kImageBytes)
+    throw DataLoss(
+        fmt::format("\"data\" is no array of {} images of {} bytes, as there are labels", count, kImageBytes));
   for (int64_t i = 0; i < count; ++i) {
     const int64_t* label = (*list)[static_cast<size_t>(i)]->As<int64_t>();
     if (!IsLabel(label == nullptr ? -1 : *label, file, i, -1, on_broken)) continue;
@@ -87,7 +92,8 @@ bool ReadInto(const fs::path& file, std::string* bytes, const OnBroken& on_broke
 
 class Cifar10 : public Dataset {
  public:
-  Cifar10(Images images, int num_classes) : images_(std::move(images)), num_classes_(num_classes), shape_{kSide, kSide, 3} {}
+  Cifar10(Images images, int num_classes)
+      : images_(std::move(images)), num_classes_(num_classes), shape_{kSide, kSide, 3} {}
 
   int64_t size() const override { return static_cast<int64_t>(images_.labels.size()); }
   const Shape& image_shape() const override { return shape_; }
@@ -145,12 +151,13 @@ Parts FindParts(const fs::path& folder, Subset subset) {
 // Reads all files of a part.
 Images ReadParts(const fs::path& folder, Subset subset, const std::string& flag, const OnBroken& on_broken) {
   std::error_code ignored;
-  if (!fs::is_directory(folder, ignored)) throw NotFound(fmt::format("flag {}={}: there is no such folder", flag, folder.string()));
+  if (!fs::is_directory(folder, ignored))
+    throw NotFound(fmt::format("flag {}={}: there is no such folder", flag, folder.string()));
   const Parts parts = FindParts(folder, subset);
   if (parts.files.empty()) {
     const char* wanted = subset == Subset::kTrain ? "data_batch_1" : "test_batch";
-    throw NotFound(fmt::format("flag {}={}: neither {} nor {}.bin in the folder (CIFAR-10's Python or binary form)", flag, folder.string(), wanted,
-                               wanted));
+    throw NotFound(fmt::format("flag {}={}: neither {} nor {}.bin in the folder (CIFAR-10's Python or binary form)",
+                               flag, folder.string(), wanted, wanted));
   }
   Images images;
   for (const fs::path& file : parts.files) {
@@ -166,7 +173,8 @@ Images ReadParts(const fs::path& folder, Subset subset, const std::string& flag,
 std::unique_ptr<Dataset> ReadCifar10(const fs::path& folder, Subset subset, int num_classes, const std::string& flag) {
   MUSTER_CHECK(num_classes >= kLabels);
   Images images = ReadParts(folder, subset, flag, [](const Error& error) { throw error; });
-  if (images.labels.empty()) throw DataLoss(fmt::format("flag {}={}: the files of CIFAR-10 there hold no image", flag, folder.string()));
+  if (images.labels.empty())
+    throw DataLoss(fmt::format("flag {}={}: the files of CIFAR-10 there hold no image", flag, folder.string()));
   return std::make_unique<Cifar10>(std::move(images), num_classes);
 }
 
@@ -180,7 +188,8 @@ std::vector<std::string> MissingCifar10Files(const fs::path& folder, Subset subs
 
 VerifiedImages VerifyCifar10(const fs::path& folder, Subset subset, const std::string& flag) {
   VerifiedImages result;
-  const Images images = ReadParts(folder, subset, flag, [&](const Error& error) { result.Add(error, error.message()); });
+  const Images images =
+      ReadParts(folder, subset, flag, [&](const Error& error) { result.Add(error, error.message()); });
   for (const std::string& line : MissingCifar10Files(folder, subset)) result.broken.push_back(line);
   result.whole = static_cast<int64_t>(images.labels.size());
   return result;

@@ -15,11 +15,13 @@ using Value = PickleValue;
 
 constexpr char kEncode[] = "_codecs encode";
 constexpr char kDtype[] = "numpy dtype";
-constexpr char kReconstruct[] = "numpy.core.multiarray _reconstruct", kReconstruct2[] = "numpy._core.multiarray _reconstruct";
-constexpr char kFromBuffer[] = "numpy.core.numeric _frombuffer", kFromBuffer2[] = "numpy._core.numeric _frombuffer";  // protocol 5
+constexpr char kReconstruct[] = "numpy.core.multiarray _reconstruct",
+               kReconstruct2[] = "numpy._core.multiarray _reconstruct";
+constexpr char kFromBuffer[] = "numpy.core.numeric _frombuffer",
+               kFromBuffer2[] = "numpy._core.numeric _frombuffer";  // protocol 5
 
-// Python's stack machine (its pickletools module describes each code). Codes that make objects of any kind but the above are
-// refused, so reading is safe whatever the bytes are.
+// Python's stack machine (its pickletools module describes each code). Codes that make objects of any kind but the
+// above are refused, so reading is safe whatever the bytes are.
 class Machine {
  public:
   Machine(std::string_view bytes, std::deque<Value>* values)
@@ -30,7 +32,8 @@ class Machine {
       at_ = all_.size() - rest_.size();
       const auto code = static_cast<unsigned char>(Take(1)[0]);
       if (code == '.') return Pop();
-      if (!Literal(code) && !Container(code) && !Memory(code)) Fail(fmt::format("code 0x{:02x} is not known here", code));
+      if (!Literal(code) && !Container(code) && !Memory(code))
+        Fail(fmt::format("code 0x{:02x} is not known here", code));
     }
   }
 
@@ -113,9 +116,15 @@ class Machine {
       case 'M': Push({int64_t{TakeNumber<uint16_t>()}}); return true;
       case 'J': Push({int64_t{TakeNumber<int32_t>()}}); return true;
       case 0x8a: Push({TakeLong(TakeNumber<uint8_t>())}); return true;
-      case 'U': case 'C': case 0x8c: Push({std::string(Take(TakeNumber<uint8_t>()))}); return true;
-      case 'T': case 'B': case 'X': Push({std::string(Take(TakeNumber<uint32_t>()))}); return true;
-      case 0x8d: case 0x8e: case 0x96: Push({std::string(Take(TakeNumber<uint64_t>()))}); return true;
+      case 'U':
+      case 'C':
+      case 0x8c: Push({std::string(Take(TakeNumber<uint8_t>()))}); return true;
+      case 'T':
+      case 'B':
+      case 'X': Push({std::string(Take(TakeNumber<uint32_t>()))}); return true;
+      case 0x8d:
+      case 0x8e:
+      case 0x96: Push({std::string(Take(TakeNumber<uint64_t>()))}); return true;
       default: return false;
     }
   }
@@ -123,10 +132,13 @@ class Machine {
   bool Container(unsigned char code) {
     switch (code) {
       case '(': marks_.push_back(stack_.size()); return true;
-      case ')': case ']': Push({Value::List()}); return true;
+      case ')':
+      case ']': Push({Value::List()}); return true;
       case '}': Push({Value::Dict()}); return true;
       case 't': Push({PopToMark()}); return true;
-      case 0x85: case 0x86: case 0x87: PushTuple(static_cast<size_t>(code - 0x84)); return true;
+      case 0x85:
+      case 0x86:
+      case 0x87: PushTuple(static_cast<size_t>(code - 0x84)); return true;
       case 'a': Append({Pop()}); return true;
       case 'e': Append(PopToMark()); return true;
       case 's': {
@@ -234,7 +246,8 @@ class Machine {
     return bytes;
   }
 
-  // The state of an array: version, shape, element type, whether columns come first, bytes. Other objects keep what they are.
+  // The state of an array: version, shape, element type, whether columns come first, bytes. Other objects keep what
+  // they are.
   void Build() {
     const Value::List* state = Pop()->As<Value::List>();
     if (stack_.empty()) Fail("a value is missing on the stack");
@@ -253,7 +266,8 @@ class Machine {
   Value::Array FromBuffer(const Value::List& args) {
     if (args.size() != 4) Fail("an array's state is not known");
     const auto* order = args[3]->As<std::string>();
-    return MakeArray(args[2]->As<Value::List>(), args[1]->As<std::string>(), order != nullptr && *order == "C", args[0]->As<std::string>());
+    return MakeArray(args[2]->As<Value::List>(), args[1]->As<std::string>(), order != nullptr && *order == "C",
+                     args[0]->As<std::string>());
   }
 
   Value::Array MakeArray(const Value::List* shape, const std::string* type, bool by_rows, const std::string* bytes) {

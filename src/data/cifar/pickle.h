@@ -10,8 +10,8 @@
 
 namespace muster::data {
 
-// A value in a Python pickle, as far as the files of CIFAR-10 need it: None, integers (and truth values), strings (bytes and
-// text are not told apart), lists (and tuples), dictionaries with string keys, NumPy arrays of bytes.
+// A value in a Python pickle, as far as the files of CIFAR-10 need it: None, integers (and truth values), strings
+// (bytes and text are not told apart), lists (and tuples), dictionaries with string keys, NumPy arrays of bytes.
 struct PickleValue {
   struct Array {
     std::vector<int64_t> shape;
@@ -33,8 +33,9 @@ struct PickleValue {
   const PickleValue* Find(const std::string& key) const;
 };
 
-// A pickle of protocol 2 to 5 that was read. Nothing in it is run: of Python's objects only NumPy arrays of bytes are known,
-// everything else is refused, and so are bytes that protocol 5 keeps outside of the pickle. Values live as long as the object.
+// A pickle of protocol 2 to 5 that was read. Nothing in it is run: of Python's objects only NumPy arrays of bytes are
+// known, everything else is refused, and so are bytes that protocol 5 keeps outside of the pickle. Values live as long
+// as the object.
 class Pickle {
  public:
   // Throws DataLoss naming the byte. Memory is bounded by the size of "bytes".

@@ -23,14 +23,14 @@ struct BundleEntry {
   int data_type = 0;  // TensorFlow's number
   Shape shape;
   int shard = 0;
-  int64_t offset = 0;  // in the shard
-  int64_t size = 0;    // bytes there
-  uint32_t crc = 0;    // of those bytes, masked
+  int64_t offset = 0;               // in the shard
+  int64_t size = 0;                 // bytes there
+  uint32_t crc = 0;                 // of those bytes, masked
   std::vector<TensorSlice> slices;  // not empty: the value lies in these slices, and shard to crc mean nothing
 };
 
-// TensorFlow's name of a type ("float32", "string", "int16"; "type 99" for one that does not exist); Muster's type for it, if it
-// has it; the bytes of an element if all have the same.
+// TensorFlow's name of a type ("float32", "string", "int16"; "type 99" for one that does not exist); Muster's type for
+// it, if it has it; the bytes of an element if all have the same.
 std::string DataTypeName(int data_type);
 std::optional<DType> DTypeOfDataType(int data_type);
 std::optional<size_t> ElementBytes(int data_type);

@@ -10,7 +10,7 @@
 namespace muster::data {
 namespace {
 
-constexpr int kBundleVersion = 1;  // kTensorBundleVersion, since TensorFlow 1.0
+constexpr int kBundleVersion = 1;    // kTensorBundleVersion, since TensorFlow 1.0
 constexpr int kMostShards = 100000;  // as many as the five digits of a shard's name tell apart
 
 // Throws unless the dimensions are those of a tensor that can exist.
@@ -18,12 +18,14 @@ Shape ParseShape(const checkpoint::TensorShapeProto& message, const std::string&
   const auto wrong = [&](std::string_view why) { return DataLoss(fmt::format("{}: its shape {}", where, why)); };
   if (message.unknown_rank()) throw wrong("is not known");
   if (message.dim_size() > Shape::kMaxRank)
-    throw Unimplemented(fmt::format("{}: has {} dimensions; Muster's tensors have at most {}", where, message.dim_size(), Shape::kMaxRank));
+    throw Unimplemented(fmt::format("{}: has {} dimensions; Muster's tensors have at most {}", where,
+                                    message.dim_size(), Shape::kMaxRank));
   std::vector<int64_t> dims;
   int64_t count = 1;  // of elements, as if no dimension were zero
   for (const auto& dim : message.dim()) {
     if (dim.size() < 0) throw wrong("has a negative dimension");
-    if (__builtin_mul_overflow(count, std::max<int64_t>(dim.size(), 1), &count) || count > std::numeric_limits<int64_t>::max() / 16)
+    if (__builtin_mul_overflow(count, std::max<int64_t>(dim.size(), 1), &count) ||
+        count > std::numeric_limits<int64_t>::max() / 16)
       throw wrong("has more elements than can exist");
     dims.push_back(dim.size());
   }
@@ -33,7 +35,9 @@ Shape ParseShape(const checkpoint::TensorShapeProto& message, const std::string&
 TensorSlice ParseSlice(const checkpoint::TensorSliceProto& message) {
   TensorSlice slice;
   for (const auto& extent : message.extent())
-    slice.extents.push_back({extent.start(), extent.has_length_case() == checkpoint::TensorSliceProto::Extent::kLength ? extent.length() : -1});
+    slice.extents.push_back({extent.start(), extent.has_length_case() == checkpoint::TensorSliceProto::Extent::kLength
+                                                 ? extent.length()
+                                                 : -1});
   return slice;
 }
 
@@ -46,7 +50,8 @@ int ParseBundleHeader(std::string_view bytes, const std::string& path) {
   if (header.endianness() != checkpoint::BundleHeaderProto::LITTLE)
     throw Unimplemented(fmt::format("{}: the checkpoint was written by a big-endian machine", path));
   if (header.version().min_consumer() > kBundleVersion)
-    throw Unimplemented(fmt::format("{}: wants a reader of version {}; this one is of version {}", path, header.version().min_consumer(), kBundleVersion));
+    throw Unimplemented(fmt::format("{}: wants a reader of version {}; this one is of version {}", path,
+                                    header.version().min_consumer(), kBundleVersion));
   if (header.num_shards() < 1 || header.num_shards() > kMostShards)
     throw DataLoss(fmt::format("{}: the header tells of {} data files", path, header.num_shards()));
   return header.num_shards();
@@ -62,7 +67,8 @@ std::string BundleHeaderBytes(int num_shards) {
 BundleEntry ParseBundleEntry(std::string_view bytes, const std::string& path, int64_t offset, std::string_view what) {
   const std::string where = fmt::format("{}: the entry of {} in the block at byte {}", path, what, offset);
   checkpoint::BundleEntryProto message;
-  if (!message.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) throw DataLoss(fmt::format("{}: is no BundleEntryProto", where));
+  if (!message.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())))
+    throw DataLoss(fmt::format("{}: is no BundleEntryProto", where));
   BundleEntry entry;
   entry.data_type = message.dtype();
   entry.shape = ParseShape(message.shape(), where);

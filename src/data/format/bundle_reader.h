@@ -11,8 +11,8 @@
 
 namespace muster::data {
 
-// Reads a checkpoint. What it reads it verifies: every failure throws Error with one line naming file, tensor and byte. Takes no
-// more memory than the files' sizes account for, whatever they claim. Reading is const: any number of threads.
+// Reads a checkpoint. What it reads it verifies: every failure throws Error with one line naming file, tensor and byte.
+// Takes no more memory than the files' sizes account for, whatever they claim. Reading is const: any number of threads.
 class BundleReader {
  public:
   // Reads the index. NotFound if there is none, DataLoss if it is damaged or two tensors claim the same bytes.

@@ -36,7 +36,8 @@ std::vector<DataFile> DataFilesOf(const std::string& prefix) {
     if (!name.starts_with(begin)) continue;
     int shard = 0, num_shards = 0, end = 0;
     const std::string rest = name.substr(begin.size());
-    if (std::sscanf(rest.c_str(), "%5d-of-%5d%n", &shard, &num_shards, &end) == 2 && static_cast<size_t>(end) == rest.size())
+    if (std::sscanf(rest.c_str(), "%5d-of-%5d%n", &shard, &num_shards, &end) == 2 &&
+        static_cast<size_t>(end) == rest.size())
       found.push_back({entry.path(), num_shards});
   }
   return found;
@@ -76,16 +77,20 @@ BundleEntry BundleWriter::Write(std::string_view bytes, int data_type, const Sha
 
 void BundleWriter::Insert(const std::string& key, BundleEntry entry) {
   if (key.empty()) throw InvalidArgument("a tensor in a checkpoint needs a name");
-  if (!entries_.emplace(key, std::move(entry)).second) throw InvalidArgument(fmt::format("tensor {} comes twice in checkpoint {}", key, prefix_));
+  if (!entries_.emplace(key, std::move(entry)).second)
+    throw InvalidArgument(fmt::format("tensor {} comes twice in checkpoint {}", key, prefix_));
 }
 
 void BundleWriter::Add(const std::string& name, const Tensor& value, int shard) {
-  Insert(name, Write({static_cast<const char*>(value.raw()), value.byte_size()}, TensorFlowDataType(value.dtype()), value.shape(), shard));
+  Insert(name, Write({static_cast<const char*>(value.raw()), value.byte_size()}, TensorFlowDataType(value.dtype()),
+                     value.shape(), shard));
 }
 
-void BundleWriter::AddStrings(const std::string& name, const Shape& shape, const std::vector<std::string>& values, int shard) {
+void BundleWriter::AddStrings(const std::string& name, const Shape& shape, const std::vector<std::string>& values,
+                              int shard) {
   if (static_cast<int64_t>(values.size()) != shape.num_elements())
-    throw InvalidArgument(fmt::format("tensor {} of shape {} cannot hold {} texts", name, shape.ToString(), values.size()));
+    throw InvalidArgument(
+        fmt::format("tensor {} of shape {} cannot hold {} texts", name, shape.ToString(), values.size()));
   std::string bytes, texts;
   uint32_t crc = 0;
   for (const std::string& text : values) {
@@ -102,16 +107,20 @@ void BundleWriter::AddStrings(const std::string& name, const Shape& shape, const
   Insert(name, std::move(entry));
 }
 
-void BundleWriter::AddSlice(const std::string& name, const Shape& whole, const TensorSlice& slice, const Tensor& value, int shard) {
+void BundleWriter::AddSlice(const std::string& name, const Shape& whole, const TensorSlice& slice, const Tensor& value,
+                            int shard) {
   if (!slice.FitsInto(whole) || !(slice.ShapeIn(whole) == value.shape()))
-    throw InvalidArgument(fmt::format("tensor {} of shape {} has no slice {} of shape {}", name, whole.ToString(), slice.ToString(), value.shape().ToString()));
+    throw InvalidArgument(fmt::format("tensor {} of shape {} has no slice {} of shape {}", name, whole.ToString(),
+                                      slice.ToString(), value.shape().ToString()));
   const int data_type = TensorFlowDataType(value.dtype());
   if (const auto before = entries_.find(name); before != entries_.end()) {
-    if (before->second.slices.empty()) throw InvalidArgument(fmt::format("tensor {} comes twice in checkpoint {}", name, prefix_));
+    if (before->second.slices.empty())
+      throw InvalidArgument(fmt::format("tensor {} comes twice in checkpoint {}", name, prefix_));
     if (before->second.data_type != data_type || !(before->second.shape == whole))
       throw InvalidArgument(fmt::format("the slices of tensor {} differ in the tensor's type or shape", name));
   }
-  Insert(SliceKey(name, slice), Write({static_cast<const char*>(value.raw()), value.byte_size()}, data_type, value.shape(), shard));
+  Insert(SliceKey(name, slice),
+         Write({static_cast<const char*>(value.raw()), value.byte_size()}, data_type, value.shape(), shard));
   BundleEntry& entry = entries_[name];
   entry.data_type = data_type;
   entry.shape = whole;
@@ -131,8 +140,8 @@ void BundleWriter::CommitIndex(int num_shards) const {
   SyncFolder(FolderOf(prefix_));
 }
 
-// Gives the data files of the checkpoint the names they should have: second names first. False, with the checkpoint as it
-// was, if the file system has no such thing or no space.
+// Gives the data files of the checkpoint the names they should have: second names first. False, with the checkpoint as
+// it was, if the file system has no such thing or no space.
 bool BundleWriter::RenameData(int from_shards) const try {
   const int num_shards = static_cast<int>(shards_.size());
   for (int shard = 0; shard < num_shards; ++shard) {
@@ -147,8 +156,8 @@ bool BundleWriter::RenameData(int from_shards) const try {
   return false;
 }
 
-// Where a checkpoint of the same name is, its data files have the names that ours should get. So ours first get those of a
-// checkpoint with more shards: which data belong to it, an index says by their number.
+// Where a checkpoint of the same name is, its data files have the names that ours should get. So ours first get those
+// of a checkpoint with more shards: which data belong to it, an index says by their number.
 void BundleWriter::Finish() {
   for (const auto& shard : shards_) {
     shard->Sync();

@@ -11,10 +11,11 @@
 
 namespace muster::data {
 
-// Writes a checkpoint (bundle.h) so that it appears whole or not at all: data and index are written under temporary names,
-// synced, and renamed by Finish, the index last, without which there is no checkpoint. If anything fails, by an exception or a
-// killed process, a checkpoint of the same name that was there before is still there, whole. A killed process may also leave
-// temporary files (RemoveAbandonedFiles) and data that no index names. For one thread. Errors name the file.
+// Writes a checkpoint (bundle.h) so that it appears whole or not at all: data and index are written under temporary
+// names, synced, and renamed by Finish, the index last, without which there is no checkpoint. If anything fails, by an
+// exception or a killed process, a checkpoint of the same name that was there before is still there, whole. A killed
+// process may also leave temporary files (RemoveAbandonedFiles) and data that no index names. For one thread. Errors
+// name the file.
 //
 // The bytes are those that TensorFlow writes if tensors come in the order in which it saves them, sorted by name.
 class BundleWriter {
@@ -25,7 +26,8 @@ class BundleWriter {
   void Add(const std::string& name, const Tensor& value, int shard = 0);
   void AddStrings(const std::string& name, const Shape& shape, const std::vector<std::string>& values, int shard = 0);
   // A slice of tensor "name" of shape "whole".
-  void AddSlice(const std::string& name, const Shape& whole, const TensorSlice& slice, const Tensor& value, int shard = 0);
+  void AddSlice(const std::string& name, const Shape& whole, const TensorSlice& slice, const Tensor& value,
+                int shard = 0);
   // Nothing may be added afterwards.
   void Finish();
 
@@ -41,8 +43,8 @@ class BundleWriter {
   std::map<std::string, BundleEntry> entries_;  // by key
 };
 
-// Removes a checkpoint's files, the index first, so that what is left after a crash is no checkpoint. Files that are not there
-// are no error.
+// Removes a checkpoint's files, the index first, so that what is left after a crash is no checkpoint. Files that are
+// not there are no error.
 void RemoveBundle(const std::string& prefix);
 
 }  // namespace muster::data

@@ -34,8 +34,10 @@ CheckpointState ParseCheckpointState(const std::string& text, const std::string&
   google::protobuf::TextFormat::Parser parser;
   parser.RecordErrorsTo(&error);
   if (!parser.ParseFromString(text, &message)) throw DataLoss(fmt::format("{}: {}", name, error.text()));
-  if (message.model_checkpoint_path().empty()) throw DataLoss(fmt::format("{}: names no checkpoint (model_checkpoint_path: \"…\")", name));
-  CheckpointState state{message.model_checkpoint_path(), {message.all_model_checkpoint_paths().begin(), message.all_model_checkpoint_paths().end()}};
+  if (message.model_checkpoint_path().empty())
+    throw DataLoss(fmt::format("{}: names no checkpoint (model_checkpoint_path: \"…\")", name));
+  CheckpointState state{message.model_checkpoint_path(),
+                        {message.all_model_checkpoint_paths().begin(), message.all_model_checkpoint_paths().end()}};
   if (state.all.empty() || state.all.back() != state.newest) {
     std::erase(state.all, state.newest);
     state.all.push_back(state.newest);
@@ -63,6 +65,8 @@ void WriteCheckpointState(const std::string& folder, const CheckpointState& stat
   WriteFileAtomically((std::filesystem::path(folder) / kCheckpointStateFile).string(), CheckpointStateText(state));
 }
 
-std::string ResolveCheckpoint(const std::string& folder, const std::string& path) { return (std::filesystem::path(folder) / path).string(); }
+std::string ResolveCheckpoint(const std::string& folder, const std::string& path) {
+  return (std::filesystem::path(folder) / path).string();
+}
 
 }  // namespace muster::data

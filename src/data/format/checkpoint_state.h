@@ -5,8 +5,8 @@
 
 namespace muster::data {
 
-// The file "checkpoint" of a folder: which checkpoints are in it and which is the newest. Paths are as written there: those that
-// Muster writes are relative to the folder, so that it may be moved.
+// The file "checkpoint" of a folder: which checkpoints are in it and which is the newest. Paths are as written there:
+// those that Muster writes are relative to the folder, so that it may be moved.
 struct CheckpointState {
   std::string newest;
   std::vector<std::string> all;  // oldest first, the newest included

@@ -41,7 +41,12 @@ SummaryValue ParseValue(const event::Summary::Value& message) {
     value.value = message.simple_value();
   } else if (message.value_case() == event::Summary::Value::kHisto) {
     const event::HistogramProto& h = message.histo();
-    value.value = HistogramValue{h.min(), h.max(), h.num(), h.sum(), h.sum_squares(), {h.bucket_limit().begin(), h.bucket_limit().end()},
+    value.value = HistogramValue{h.min(),
+                                 h.max(),
+                                 h.num(),
+                                 h.sum(),
+                                 h.sum_squares(),
+                                 {h.bucket_limit().begin(), h.bucket_limit().end()},
                                  {h.bucket().begin(), h.bucket().end()}};
   } else if (message.value_case() == event::Summary::Value::kImage) {
     const event::Summary::Image& image = message.image();

@@ -24,13 +24,15 @@ std::string FreePath(const std::string& folder) {
   const std::string name = fmt::format("events.out.tfevents.{:010}.{}", static_cast<int64_t>(Now()), HostName());
   std::filesystem::path path = std::filesystem::path(folder) / name;
   std::error_code error;
-  for (int i = 1; std::filesystem::exists(path, error); ++i) path = std::filesystem::path(folder) / fmt::format("{}.{}", name, i);
+  for (int i = 1; std::filesystem::exists(path, error); ++i)
+    path = std::filesystem::path(folder) / fmt::format("{}.{}", name, i);
   return path.string();
 }
 
 }  // namespace
 
-EventFileWriter::EventFileWriter(const std::string& folder) : records_(FreePath(folder), Packing::kNone, OutputFile::Mode::kNew) {
+EventFileWriter::EventFileWriter(const std::string& folder)
+    : records_(FreePath(folder), Packing::kNone, OutputFile::Mode::kNew) {
   Add({.kind = Event::Kind::kFileVersion, .bytes = kEventFileVersion});
   Flush();
 }
@@ -44,9 +46,15 @@ void EventFileWriter::AddSummary(std::vector<SummaryValue> values, int64_t step)
   Add({.kind = Event::Kind::kSummary, .step = step, .values = std::move(values)});
 }
 
-void EventFileWriter::AddScalar(const std::string& tag, double value, int64_t step) { AddSummary({{tag, static_cast<float>(value)}}, step); }
-void EventFileWriter::AddHistogram(const std::string& tag, const HistogramValue& value, int64_t step) { AddSummary({{tag, value}}, step); }
-void EventFileWriter::AddImage(const std::string& tag, SummaryImage image, int64_t step) { AddSummary({{tag, std::move(image)}}, step); }
+void EventFileWriter::AddScalar(const std::string& tag, double value, int64_t step) {
+  AddSummary({{tag, static_cast<float>(value)}}, step);
+}
+void EventFileWriter::AddHistogram(const std::string& tag, const HistogramValue& value, int64_t step) {
+  AddSummary({{tag, value}}, step);
+}
+void EventFileWriter::AddImage(const std::string& tag, SummaryImage image, int64_t step) {
+  AddSummary({{tag, std::move(image)}}, step);
+}
 void EventFileWriter::AddGraph(const std::string& graph_def) { Add({.kind = Event::Kind::kGraph, .bytes = graph_def}); }
 
 void EventFileWriter::AddRunMetadata(const std::string& tag, const std::string& run_metadata, int64_t step) {
@@ -56,7 +64,8 @@ void EventFileWriter::AddRunMetadata(const std::string& tag, const std::string& 
 std::optional<Event> EventFileReader::Next() {
   std::string record;
   if (!records_.Next(&record)) return std::nullopt;
-  return ParseEvent(record, fmt::format("{}: record {} at byte {}", records_.path().string(), records_.index(), records_.offset()));
+  return ParseEvent(
+      record, fmt::format("{}: record {} at byte {}", records_.path().string(), records_.index(), records_.offset()));
 }
 
 }  // namespace muster::data

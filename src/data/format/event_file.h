@@ -13,7 +13,8 @@ namespace muster::data {
 // Writes an event file into a folder while a run goes on. For one thread. Every failure throws Error naming the file.
 class EventFileWriter {
  public:
-  // Makes "events.out.tfevents.<seconds>.<host>" in the folder, which must exist; a number follows if another file has that name.
+  // Makes "events.out.tfevents.<seconds>.<host>" in the folder, which must exist; a number follows if another file has
+  // that name.
   explicit EventFileWriter(const std::string& folder);
 
   void AddScalar(const std::string& tag, double value, int64_t step);
@@ -39,8 +40,8 @@ class EventFileWriter {
 class EventFileReader {
  public:
   explicit EventFileReader(const std::string& path) : records_(path) {}
-  // The next event; nothing at the end. Throws DataLoss naming file, record and byte. A file that is being written may end in
-  // half a record: records().is_lost() is true then.
+  // The next event; nothing at the end. Throws DataLoss naming file, record and byte. A file that is being written may
+  // end in half a record: records().is_lost() is true then.
   std::optional<Event> Next();
   const RecordReader& records() const { return records_; }
 

@@ -36,7 +36,8 @@ void Histogram::Add(double value) {
   }
   const std::vector<double>& limits = Limits();
   const auto above = std::upper_bound(limits.begin(), limits.end(), value);
-  const auto bucket = std::min<size_t>(static_cast<size_t>(above - limits.begin()), limits.size() - 1);  // infinity: the last
+  // infinity: the last
+  const auto bucket = std::min<size_t>(static_cast<size_t>(above - limits.begin()), limits.size() - 1);
   ++counts_[bucket];
   min_ = std::min(min_, value);
   max_ = std::max(max_, value);

@@ -5,14 +5,15 @@
 
 namespace muster::data {
 
-// What TensorBoard draws of many values: how many lie in each bucket. Bucket i holds the values from limits[i - 1] (the first:
-// from -infinity) to below limits[i].
+// What TensorBoard draws of many values: how many lie in each bucket. Bucket i holds the values from limits[i - 1] (the
+// first: from -infinity) to below limits[i].
 struct HistogramValue {
   double min = 0, max = 0, num = 0, sum = 0, sum_squares = 0;
   std::vector<double> limits, counts;
 };
 
-// TensorFlow's buckets: 0, and both ways 1e-12 times 1.1^n up to 1e20, and the largest double. Runs of empty buckets become one.
+// TensorFlow's buckets: 0, and both ways 1e-12 times 1.1^n up to 1e20, and the largest double. Runs of empty buckets
+// become one.
 class Histogram {
  public:
   Histogram();

@@ -18,7 +18,9 @@ std::string VariableBytes(const MetaVariable& variable) {
 
 void AddVariable(const MetaVariable& variable, checkpoint::MetaGraphDef* out) {
   const std::string bytes = VariableBytes(variable);
-  const auto add_to = [&](const char* collection) { (*out->mutable_collection_def())[collection].mutable_bytes_list()->add_value(bytes); };
+  const auto add_to = [&](const char* collection) {
+    (*out->mutable_collection_def())[collection].mutable_bytes_list()->add_value(bytes);
+  };
   add_to(variable.is_saved ? "variables" : "local_variables");  // tf.global_variables(), tf.local_variables()
   if (variable.is_trainable) add_to("trainable_variables");
 }

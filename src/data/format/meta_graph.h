@@ -5,7 +5,8 @@
 
 namespace muster::data {
 
-// A variable of a graph, by names of TensorFlow's: of tensors ("x:0"), and of the operation that gives it its first value.
+// A variable of a graph, by names of TensorFlow's: of tensors ("x:0"), and of the operation that gives it its first
+// value.
 struct MetaVariable {
   std::string variable, initializer, initial_value, read;
   bool is_trainable = true;

@@ -16,7 +16,8 @@ void AppendChunk(std::string* out, const std::string& type, const std::string& d
   AppendBigEndian(out, static_cast<uint32_t>(data.size()));
   const std::string body = type + data;
   *out += body;
-  AppendBigEndian(out, static_cast<uint32_t>(crc32(0, reinterpret_cast<const Bytef*>(body.data()), static_cast<uInt>(body.size()))));
+  AppendBigEndian(out, static_cast<uint32_t>(
+                           crc32(0, reinterpret_cast<const Bytef*>(body.data()), static_cast<uInt>(body.size()))));
 }
 
 std::string Deflated(const std::string& bytes) {

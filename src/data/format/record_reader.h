@@ -10,20 +10,21 @@
 
 namespace muster::data {
 
-// Reads a TFRecord file: for each record its length (8 bytes), the masked CRC-32C of those, the bytes, their masked CRC-32C.
-// Files packed as a whole with gzip or zlib are recognised by their content: one that only begins like them and cannot be
-// unpacked is plain. For one thread.
+// Reads a TFRecord file: for each record its length (8 bytes), the masked CRC-32C of those, the bytes, their masked
+// CRC-32C. Files packed as a whole with gzip or zlib are recognised by their content: one that only begins like them
+// and cannot be unpacked is plain. For one thread.
 class RecordReader {
  public:
   // Throws NotFound or InvalidArgument as UnpackingFile does.
   explicit RecordReader(std::filesystem::path path);
 
-  // Reads the next record; false at the end of the file. Throws DataLoss naming file, record and byte: after a wrong checksum
-  // of the record's bytes the reader stands behind that record and may go on; after any other error it may not (is_lost()).
+  // Reads the next record; false at the end of the file. Throws DataLoss naming file, record and byte: after a wrong
+  // checksum of the record's bytes the reader stands behind that record and may go on; after any other error it may not
+  // (is_lost()).
   bool Next(std::string* record);
 
-  // From now on "admits" is asked about each record's bytes as soon as its length is known, before memory is taken for them. If it
-  // says no, Next throws ResourceExhausted naming file, record and byte, and the reader is lost.
+  // From now on "admits" is asked about each record's bytes as soon as its length is known, before memory is taken for
+  // them. If it says no, Next throws ResourceExhausted naming file, record and byte, and the reader is lost.
   void set_admission(std::function<bool(uint64_t bytes)> admits) { admits_ = std::move(admits); }
 
   // Of the record that Next read or failed at: its number, from 0, and where it begins (of the unpacked content).

@@ -14,7 +14,8 @@ namespace {
 constexpr size_t kFooterBytes = sizeof(uint32_t);
 constexpr size_t kWindow = size_t{1} << 20;  // bytes that are searched at a time
 
-// The bytes of the record whose header is right at "offset". False: they do not fit into the file, or their checksum is wrong.
+// The bytes of the record whose header is right at "offset". False: they do not fit into the file, or their checksum is
+// wrong.
 enum class Content { kWhole, kCut, kDamaged };
 Content ReadContent(const InputFile& file, int64_t offset, uint64_t length, std::string* bytes) {
   const auto left = static_cast<uint64_t>(file.size() - offset) - kRecordHeaderBytes;
@@ -57,16 +58,19 @@ void ScanRecords(const InputFile& file, const std::function<void(const ScannedRe
     }
     if (!HeaderIsRight(header)) {
       next = FindRecord(file, record.offset + 1).value_or(file.size());
-      record.damage = fmt::format("the checksum of the record's length is wrong; {} bytes up to {} are lost", next - record.offset,
-                                  next == file.size() ? "the end of the file" : fmt::format("the record at byte {}", next));
+      record.damage =
+          fmt::format("the checksum of the record's length is wrong; {} bytes up to {} are lost", next - record.offset,
+                      next == file.size() ? "the end of the file" : fmt::format("the record at byte {}", next));
       found(record);
       continue;
     }
     const auto length = LoadFixed<uint64_t>(header);
     const Content content = ReadContent(file, record.offset, length, &record.bytes);
-    next = content == Content::kCut ? file.size() : record.offset + static_cast<int64_t>(sizeof header + length + kFooterBytes);
+    next = content == Content::kCut ? file.size()
+                                    : record.offset + static_cast<int64_t>(sizeof header + length + kFooterBytes);
     if (content == Content::kCut)
-      record.damage = fmt::format("the file ends {} bytes into the record of {}", file.size() - record.offset - static_cast<int64_t>(sizeof header), length);
+      record.damage = fmt::format("the file ends {} bytes into the record of {}",
+                                  file.size() - record.offset - static_cast<int64_t>(sizeof header), length);
     if (content == Content::kDamaged) record.damage = fmt::format("the checksum of its {} bytes is wrong", length);
     if (!record.damage.empty()) record.bytes.clear();
     found(record);

@@ -16,9 +16,9 @@ struct ScannedRecord {
   std::string damage;  // what is wrong; "" for a whole record
 };
 
-// Reads a whole TFRecord file that is not packed, past damage too: after a length that is wrong, the next place is searched
-// at which both checksums of a record are right. Unlike RecordReader it needs to move about in the file. Throws Error if the
-// file cannot be read.
+// Reads a whole TFRecord file that is not packed, past damage too: after a length that is wrong, the next place is
+// searched at which both checksums of a record are right. Unlike RecordReader it needs to move about in the file.
+// Throws Error if the file cannot be read.
 void ScanRecords(const InputFile& file, const std::function<void(const ScannedRecord&)>& found);
 
 }  // namespace muster::data

@@ -14,7 +14,8 @@ class Deflater;
 // Writes a TFRecord file (record_reader.h), packed or not. For one thread. Every failure throws Error naming the file.
 class RecordWriter {
  public:
-  explicit RecordWriter(const std::string& path, Packing packing = Packing::kNone, OutputFile::Mode mode = OutputFile::Mode::kReplace);
+  explicit RecordWriter(const std::string& path, Packing packing = Packing::kNone,
+                        OutputFile::Mode mode = OutputFile::Mode::kReplace);
   // Ends without a word, perhaps with a file that is not whole; Close says what went wrong.
   ~RecordWriter();
 

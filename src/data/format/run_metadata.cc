@@ -49,8 +49,10 @@ std::vector<NodeStats> ParseRunMetadata(const std::string& bytes, const std::str
     for (const auto& stats : device.node_stats()) {
       int64_t total = 0;
       for (const auto& memory : stats.memory()) total += memory.total_bytes();
-      const int64_t workspace = std::clamp<int64_t>(stats.memory_stats().temp_memory_size(), 0, std::max<int64_t>(total, 0));
-      nodes.push_back({device.device(), stats.node_name(), stats.timeline_label(), stats.all_start_micros(), stats.all_end_rel_micros(), total - workspace, workspace});
+      const int64_t workspace =
+          std::clamp<int64_t>(stats.memory_stats().temp_memory_size(), 0, std::max<int64_t>(total, 0));
+      nodes.push_back({device.device(), stats.node_name(), stats.timeline_label(), stats.all_start_micros(),
+                       stats.all_end_rel_micros(), total - workspace, workspace});
     }
   return nodes;
 }

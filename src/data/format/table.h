@@ -7,9 +7,9 @@
 
 namespace muster::data {
 
-// LevelDB's table format (its doc/table_format.md), which TensorFlow keeps the index of a checkpoint in: sorted keys with
-// values in blocks, each with a CRC; an index block; a footer. Written here so that every damage can be told with its place
-// in the file; an index is small, so it is held in memory whole.
+// LevelDB's table format (its doc/table_format.md), which TensorFlow keeps the index of a checkpoint in: sorted keys
+// with values in blocks, each with a CRC; an index block; a footer. Written here so that every damage can be told with
+// its place in the file; an index is small, so it is held in memory whole.
 
 struct TableEntry {
   std::string key;
@@ -17,15 +17,16 @@ struct TableEntry {
   int64_t block_offset = 0;  // where in the file the block with this entry begins
 };
 
-// All entries of a table, keys rising. "name" stands for the file in messages. Throws DataLoss naming the byte if the table is
-// cut off, a checksum is wrong or an entry cannot be; Unimplemented if it is compressed.
+// All entries of a table, keys rising. "name" stands for the file in messages. Throws DataLoss naming the byte if the
+// table is cut off, a checksum is wrong or an entry cannot be; Unimplemented if it is compressed.
 std::vector<TableEntry> ParseTable(const std::string& name, std::string_view file);
 
-// Compares the checksum of the block that ParseTable, as LevelDB, does not read: it describes filters, and there are none.
+// Compares the checksum of the block that ParseTable, as LevelDB, does not read: it describes filters, and there are
+// none.
 void VerifyMetaBlock(const std::string& name, std::string_view file);
 
-// Makes a table; byte for byte what LevelDB makes of the same entries with TensorFlow's settings: no compression, blocks of
-// 256 KiB, a whole key every 16 entries.
+// Makes a table; byte for byte what LevelDB makes of the same entries with TensorFlow's settings: no compression,
+// blocks of 256 KiB, a whole key every 16 entries.
 class TableBuilder {
  public:
   // Keys must rise.

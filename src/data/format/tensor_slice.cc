@@ -56,14 +56,16 @@ bool TensorSlice::FitsInto(const Shape& whole) const {
   if (extents.size() != static_cast<size_t>(whole.rank())) return false;
   for (int axis = 0; axis < whole.rank(); ++axis) {
     const Extent& e = extents[static_cast<size_t>(axis)];
-    if (e.length < 0 ? e.start != 0 : e.start < 0 || e.start > whole[axis] || e.length > whole[axis] - e.start) return false;
+    if (e.length < 0 ? e.start != 0 : e.start < 0 || e.start > whole[axis] || e.length > whole[axis] - e.start)
+      return false;
   }
   return true;
 }
 
 Shape TensorSlice::ShapeIn(const Shape& whole) const {
   std::vector<int64_t> dims;
-  for (int axis = 0; axis < whole.rank(); ++axis) dims.push_back(LengthIn(extents[static_cast<size_t>(axis)], whole[axis]));
+  for (int axis = 0; axis < whole.rank(); ++axis)
+    dims.push_back(LengthIn(extents[static_cast<size_t>(axis)], whole[axis]));
   return Shape(dims);
 }
 

@@ -26,7 +26,8 @@ struct TensorSlice {
   friend bool operator==(const TensorSlice&, const TensorSlice&) = default;
 };
 
-// The key under which an index holds a slice of a variable. Sorts as the numbers do; begins with a zero byte, as no name does.
+// The key under which an index holds a slice of a variable. Sorts as the numbers do; begins with a zero byte, as no
+// name does.
 std::string SliceKey(std::string_view name, const TensorSlice& slice);
 inline bool IsSliceKey(std::string_view key) { return !key.empty() && key[0] == '\0'; }
 

@@ -12,7 +12,8 @@ namespace {
 using Matrix = std::array<std::array<double, 3>, 3>;
 
 // Row i gives Y, I and Q: the values of TensorFlow's rgb_to_yiq.
-constexpr Matrix kToYiq = {{{0.299, 0.587, 0.114}, {0.59590059, -0.27455667, -0.32134392}, {0.2115, -0.52273617, 0.31119955}}};
+constexpr Matrix kToYiq = {
+    {{0.299, 0.587, 0.114}, {0.59590059, -0.27455667, -0.32134392}, {0.2115, -0.52273617, 0.31119955}}};
 
 Matrix Product(const Matrix& a, const Matrix& b) {
   Matrix c{};

@@ -5,8 +5,8 @@
 
 namespace muster::data {
 
-// Changes of colour in place, on pixels of three floats (red, green, blue), with TensorFlow's formulas (tf.image.adjust_*).
-// Nothing is clipped.
+// Changes of colour in place, on pixels of three floats (red, green, blue), with TensorFlow's formulas
+// (tf.image.adjust_*). Nothing is clipped.
 
 // Adds "delta" to every value.
 void AdjustBrightness(std::span<float> rgb, float delta);

@@ -24,8 +24,8 @@ struct Pixels {
 
 V Clip01(F32 d, V x) { return hn::Min(hn::Max(x, hn::Zero(d)), hn::Set(d, 1)); }
 
-// Calls change(pixels) for all of them, whole vectors at a time; the last few are padded, so that each pixel's result does not
-// depend on where it stands.
+// Calls change(pixels) for all of them, whole vectors at a time; the last few are padded, so that each pixel's result
+// does not depend on where it stands.
 template <typename Change>
 void ForEachVector(float* rgb, int64_t pixels, Change change) {
   const F32 d;

@@ -2,8 +2,8 @@
 
 #include <cstdint>
 
-// Changes of colour that need a pixel's hue, on vectors of pixels (three floats each). The formulas of TensorFlow's kernels
-// AdjustSaturation and AdjustHue, values outside 0 to 1 included.
+// Changes of colour that need a pixel's hue, on vectors of pixels (three floats each). The formulas of TensorFlow's
+// kernels AdjustSaturation and AdjustHue, values outside 0 to 1 included.
 namespace muster::data {
 
 struct ColourSimd {

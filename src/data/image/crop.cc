@@ -18,7 +18,8 @@ std::vector<Pixels> ObjectsIn(const ImageSize& size, std::span<const Box> boxes)
   std::vector<Pixels> objects;
   for (const Box& box : boxes) {
     const auto within = [](float share) { return share > 0 ? std::min(share, 1.0f) : 0.0f; };  // NaN becomes 0
-    const Pixels object{within(box.ymin) * height, within(box.xmin) * width, within(box.ymax) * height, within(box.xmax) * width};
+    const Pixels object{within(box.ymin) * height, within(box.xmin) * width, within(box.ymax) * height,
+                        within(box.xmax) * width};
     if (object.area() > 0) objects.push_back(object);
   }
   if (objects.empty()) objects.push_back({0, 0, height, width});
@@ -29,7 +30,8 @@ bool CoversEnough(const CropWindow& window, const std::vector<Pixels>& objects, 
   const auto y0 = static_cast<float>(window.y), x0 = static_cast<float>(window.x);
   const float y1 = y0 + static_cast<float>(window.height), x1 = x0 + static_cast<float>(window.width);
   return std::any_of(objects.begin(), objects.end(), [&](const Pixels& object) {
-    const Pixels both{std::max(y0, object.y0), std::max(x0, object.x0), std::min(y1, object.y1), std::min(x1, object.x1)};
+    const Pixels both{std::max(y0, object.y0), std::max(x0, object.x0), std::min(y1, object.y1),
+                      std::min(x1, object.x1)};
     return both.area() / object.area() >= least;
   });
 }
@@ -56,7 +58,8 @@ bool DrawSize(const ImageSize& size, const RandomCropOptions& options, RandomNum
 
 }  // namespace
 
-CropWindow DrawCrop(const ImageSize& size, std::span<const Box> boxes, const RandomCropOptions& options, RandomNumbers* random) {
+CropWindow DrawCrop(const ImageSize& size, std::span<const Box> boxes, const RandomCropOptions& options,
+                    RandomNumbers* random) {
   const std::vector<Pixels> objects = ObjectsIn(size, boxes);
   for (int attempt = 0; attempt < options.max_attempts; ++attempt) {
     CropWindow window;

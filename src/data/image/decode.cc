@@ -29,11 +29,13 @@ void CutOut(const CropWindow& window, RgbImage* image) {
 }
 
 void CopyOut(std::string_view pixels, const ImageSize& size, const CropWindow& window, RgbImage* image) {
-  MUSTER_CHECK(window.IsInside(size) && pixels.size() == static_cast<size_t>(size.height) * static_cast<size_t>(size.width) * 3);
+  MUSTER_CHECK(window.IsInside(size) &&
+               pixels.size() == static_cast<size_t>(size.height) * static_cast<size_t>(size.width) * 3);
   image->Resize(window.height, window.width);
   for (int y = 0; y < window.height; ++y) {
     const int64_t first = (int64_t{window.y + y} * size.width + window.x) * 3;
-    std::copy_n(reinterpret_cast<const uint8_t*>(pixels.data()) + first, static_cast<size_t>(window.width) * 3, image->row(y));
+    std::copy_n(reinterpret_cast<const uint8_t*>(pixels.data()) + first, static_cast<size_t>(window.width) * 3,
+                image->row(y));
   }
 }
 

@@ -16,8 +16,8 @@
 namespace muster::data {
 namespace {
 
-// libjpeg leaves by longjmp when it fails, so nothing with a destructor may live in the functions that call it; they work on
-// this, which the caller owns.
+// libjpeg leaves by longjmp when it fails, so nothing with a destructor may live in the functions that call it; they
+// work on this, which the caller owns.
 struct Decoder {
   jpeg_error_mgr errors{};  // first: the library hands it back
   std::jmp_buf on_error;
@@ -34,10 +34,12 @@ Decoder& DecoderOf(j_common_ptr info) { return *reinterpret_cast<Decoder*>(info-
   std::longjmp(decoder.on_error, 1);
 }
 
-// Level -1 is a warning, others are tracing. Data that ends too early is an error to us: the library would fill in grey.
+// Level -1 is a warning, others are tracing. Data that ends too early is an error to us: the library would fill in
+// grey.
 void OnMessage(j_common_ptr info, int level) {
   if (level >= 0) return;
-  if (info->err->msg_code == JWRN_JPEG_EOF || info->err->msg_code == JWRN_HIT_MARKER) DecoderOf(info).ended_early = true;
+  if (info->err->msg_code == JWRN_JPEG_EOF || info->err->msg_code == JWRN_HIT_MARKER)
+    DecoderOf(info).ended_early = true;
   if (info->err->num_warnings++ == 0) info->err->format_message(info, DecoderOf(info).message);
 }
 
@@ -104,7 +106,9 @@ void InksToRgb(const JSAMPLE* inks, int width, bool are_inverted, uint8_t* rgb) 
   }
 }
 
-[[noreturn]] void Fail(const Decoder& decoder) { throw DataLoss(fmt::format("not a whole JPEG image: {}", decoder.message)); }
+[[noreturn]] void Fail(const Decoder& decoder) {
+  throw DataLoss(fmt::format("not a whole JPEG image: {}", decoder.message));
+}
 
 ImageSize SizeOf(const Decoder& decoder) {
   const ImageSize size{static_cast<int>(decoder.info.image_height), static_cast<int>(decoder.info.image_width)};
@@ -136,7 +140,8 @@ ImageSize ReadJpegSize(std::string_view bytes) {
   return SizeOf(*scope);
 }
 
-std::string DecodeJpeg(std::string_view bytes, const DecodeOptions& options, const std::optional<CropWindow>& window, RgbImage* image) {
+std::string DecodeJpeg(std::string_view bytes, const DecodeOptions& options, const std::optional<CropWindow>& window,
+                       RgbImage* image) {
   DecoderScope scope;
   Decoder& decoder = *scope;
   if (!ReadHeader(&decoder, bytes)) Fail(decoder);

@@ -15,12 +15,14 @@ namespace {
 struct Decoder {
   png_structp png = nullptr;
   png_infop info = nullptr;
-  std::string_view rest;     // bytes that were not read yet
-  char message[200] = "";    // of the error, or of the first warning
+  std::string_view rest;   // bytes that were not read yet
+  char message[200] = "";  // of the error, or of the first warning
   bool warned = false;
 };
 
-void Keep(Decoder* decoder, const char* message) { std::snprintf(decoder->message, sizeof decoder->message, "%s", message); }
+void Keep(Decoder* decoder, const char* message) {
+  std::snprintf(decoder->message, sizeof decoder->message, "%s", message);
+}
 
 [[noreturn]] void OnError(png_structp png, png_const_charp message) {
   Keep(static_cast<Decoder*>(png_get_error_ptr(png)), message);
@@ -84,11 +86,15 @@ bool ReadRows(Decoder* decoder, png_bytepp rows) {
   return true;
 }
 
-[[noreturn]] void Fail(const Decoder& decoder) { throw DataLoss(fmt::format("not a whole PNG image: {}", decoder.message)); }
+[[noreturn]] void Fail(const Decoder& decoder) {
+  throw DataLoss(fmt::format("not a whole PNG image: {}", decoder.message));
+}
 
 ImageSize SizeOf(const Decoder& decoder) {
-  const int64_t height = png_get_image_height(decoder.png, decoder.info), width = png_get_image_width(decoder.png, decoder.info);
-  if (height > kMaxDecodedBytes / 4 / width) throw DataLoss(fmt::format("the image claims {}x{} pixels, which is too large", height, width));
+  const int64_t height = png_get_image_height(decoder.png, decoder.info),
+                width = png_get_image_width(decoder.png, decoder.info);
+  if (height > kMaxDecodedBytes / 4 / width)
+    throw DataLoss(fmt::format("the image claims {}x{} pixels, which is too large", height, width));
   return {static_cast<int>(height), static_cast<int>(width)};
 }
 
@@ -107,7 +113,8 @@ std::string DecodePng(std::string_view bytes, RgbImage* image) {
   const ImageSize size = SizeOf(decoder);
   if (!AskForRgb(&decoder)) Fail(decoder);
   image->Resize(size.height, size.width);
-  if (png_get_rowbytes(decoder.png, decoder.info) != static_cast<size_t>(size.width) * 3) throw DataLoss("a PNG image of an unknown kind");
+  if (png_get_rowbytes(decoder.png, decoder.info) != static_cast<size_t>(size.width) * 3)
+    throw DataLoss("a PNG image of an unknown kind");
   std::vector<png_bytep> rows;
   for (int y = 0; y < size.height; ++y) rows.push_back(image->row(y));
   if (!ReadRows(&decoder, rows.data())) Fail(decoder);

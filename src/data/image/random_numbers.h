@@ -6,10 +6,12 @@
 
 namespace muster::data {
 
-// The random numbers of one image in one epoch, one after the other: a function of (seed, what they are for, epoch, image).
+// The random numbers of one image in one epoch, one after the other: a function of (seed, what they are for, epoch,
+// image).
 class RandomNumbers {
  public:
-  RandomNumbers(const Philox& stream, uint64_t epoch, uint64_t image) : stream_(stream), epoch_(epoch), block_(image << kBlocksLog) {}
+  RandomNumbers(const Philox& stream, uint64_t epoch, uint64_t image)
+      : stream_(stream), epoch_(epoch), block_(image << kBlocksLog) {}
 
   uint32_t Word() {
     if (used_ == words_.size()) {

@@ -8,8 +8,10 @@
 namespace muster::data {
 namespace {
 
-// Columns first: the sum of some input rows with weights, as one row of floats. Compilers make vector code of these loops.
-void SumRows(const RgbImage& image, const AxisTaps& taps, const AxisTaps::Pixel& pixel, int first, int last, float* sum) {
+// Columns first: the sum of some input rows with weights, as one row of floats. Compilers make vector code of these
+// loops.
+void SumRows(const RgbImage& image, const AxisTaps& taps, const AxisTaps::Pixel& pixel, int first, int last,
+             float* sum) {
   const float* weights = taps.weights.data() + pixel.weights;
   const int begin = first * 3, end = last * 3;
   if (pixel.count == 2) {
@@ -73,9 +75,10 @@ std::pair<int, int> Extent(const AxisTaps& taps) {
 
 }  // namespace
 
-void Resize(const RgbImage& image, const ResizeOptions& options, const ImageSize& full, const CropWindow& window, bool mirrored,
-            std::span<float> out) {
-  MUSTER_CHECK(window.IsInside(full) && out.size() == static_cast<size_t>(window.height) * static_cast<size_t>(window.width) * 3);
+void Resize(const RgbImage& image, const ResizeOptions& options, const ImageSize& full, const CropWindow& window,
+            bool mirrored, std::span<float> out) {
+  MUSTER_CHECK(window.IsInside(full) &&
+               out.size() == static_cast<size_t>(window.height) * static_cast<size_t>(window.width) * 3);
   const AxisTaps rows = MakeTaps(options, image.height, full.height, window.y, window.height);
   const AxisTaps columns = MakeTaps(options, image.width, full.width, window.x, window.width);
   const auto [first, last] = Extent(columns);

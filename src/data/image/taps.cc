@@ -1,5 +1,6 @@
-// Where output pixels lie in the input, and what they are made of (TensorFlow's image_resizer_state.h and resize_*_op.cc say
-// the same in their own way). All in float, as there: a difference in rounding would pick another pixel.
+// Where output pixels lie in the input, and what they are made of (TensorFlow's image_resizer_state.h and
+// resize_*_op.cc say the same in their own way). All in float, as there: a difference in rounding would pick another
+// pixel.
 #include <algorithm>
 #include <cmath>
 
@@ -45,13 +46,15 @@ class Builder {
 
 // Half-pixel centres are those of the pixel, not of the grid, so the position itself is taken.
 void Nearest(const ResizeOptions& options, int x, float scale, Builder* builder) {
-  const float position = options.half_pixel_centers ? (static_cast<float>(x) + 0.5f) * scale : static_cast<float>(x) * scale;
+  const float position =
+      options.half_pixel_centers ? (static_cast<float>(x) + 0.5f) * scale : static_cast<float>(x) * scale;
   builder->Add(static_cast<int>(options.align_corners ? std::round(position) : std::floor(position)), 1);
 }
 
 void Bilinear(const ResizeOptions& options, int x, float scale, int in, Builder* builder) {
   const float position = Position(options, x, scale), floor = std::floor(position);
-  const int lower = std::max(static_cast<int>(floor), 0), upper = std::min(static_cast<int>(std::ceil(position)), in - 1);
+  const int lower = std::max(static_cast<int>(floor), 0),
+            upper = std::min(static_cast<int>(std::ceil(position)), in - 1);
   const float part = position - floor;
   if (lower >= upper) {  // both at an edge, or exactly on a pixel
     builder->Add(lower, 1);
@@ -75,8 +78,10 @@ void Bicubic(const ResizeOptions& options, int x, float scale, int in, Builder* 
   const float position = Position(options, x, scale);
   const auto base = static_cast<int64_t>(std::floor(position));
   const auto step = static_cast<int>(std::lrint((position - static_cast<float>(base)) * kTableSize));
-  const float near = static_cast<float>(step) / kTableSize, near_right = static_cast<float>(kTableSize - step) / kTableSize;
-  const float weights[4] = {kernel.Far(near + 1), kernel.Near(near), kernel.Near(near_right), kernel.Far(near_right + 1)};
+  const float near = static_cast<float>(step) / kTableSize,
+              near_right = static_cast<float>(kTableSize - step) / kTableSize;
+  const float weights[4] = {kernel.Far(near + 1), kernel.Near(near), kernel.Near(near_right),
+                            kernel.Far(near_right + 1)};
   float sum = 0;
   bool inside[4];
   for (int i = 0; i < 4; ++i) {
@@ -87,7 +92,9 @@ void Bicubic(const ResizeOptions& options, int x, float scale, int in, Builder* 
   // With half-pixel centres, pixels outside the image do not count and the others take their weight.
   const bool renormalises = options.half_pixel_centers && std::abs(sum) >= 1000 * 1.17549435e-38f;
   for (int i = 0; i < 4; ++i)
-    if (inside[i]) builder->Add(static_cast<int>(std::clamp<int64_t>(base - 1 + i, -1, in)), renormalises ? weights[i] / sum : weights[i]);
+    if (inside[i])
+      builder->Add(static_cast<int>(std::clamp<int64_t>(base - 1 + i, -1, in)),
+                   renormalises ? weights[i] / sum : weights[i]);
 }
 
 // Each input pixel counts by how much of it the output pixel covers.

@@ -19,14 +19,16 @@ namespace fs = std::filesystem;
 
 bool IsImageName(const fs::path& path) {
   std::string extension = path.extension().string();
-  std::transform(extension.begin(), extension.end(), extension.begin(), [](unsigned char c) { return std::tolower(c); });
+  std::transform(extension.begin(), extension.end(), extension.begin(),
+                 [](unsigned char c) { return std::tolower(c); });
   return extension == ".jpg" || extension == ".jpeg" || extension == ".png";
 }
 
 Error CannotRead(const fs::path& path, std::error_code error) {
   std::error_code ignored;
   const bool is_dangling = error == std::errc::no_such_file_or_directory && fs::is_symlink(path, ignored);
-  return is_dangling ? NotFound(fmt::format("{}: the link leads to nothing", path.string())) : FileError("read", path.string(), error.value());
+  return is_dangling ? NotFound(fmt::format("{}: the link leads to nothing", path.string()))
+                     : FileError("read", path.string(), error.value());
 }
 
 // What a folder holds, sorted by name. Hidden ones are left out.
@@ -88,14 +90,19 @@ class FolderImages : public ImageSource {
     const bool knows_classes = !is_damaged;
     const std::string from = classes_from.string();
     const size_t count = class_folders.size(), limit = static_cast<size_t>(num_classes) - 1;
-    if (count > limit) fault(InvalidArgument(fmt::format("{}: {} sub-folders; at most {} (one per class) were expected", from, count, limit)), false);
+    if (count > limit)
+      fault(InvalidArgument(
+                fmt::format("{}: {} sub-folders; at most {} (one per class) were expected", from, count, limit)),
+            false);
     const std::vector<std::string> classes = NamesOf(class_folders);
     for (const fs::path& sub_folder : folder == classes_from ? class_folders : ClassFolders(folder, fault)) {
       const int32_t label = LabelOf(sub_folder.filename().string(), classes);
-      if (label == 0 && knows_classes) fault(InvalidArgument(fmt::format("{}: {} has no class of that name", sub_folder.string(), from)), false);
+      if (label == 0 && knows_classes)
+        fault(InvalidArgument(fmt::format("{}: {} has no class of that name", sub_folder.string(), from)), false);
       else AddImages(sub_folder, label, fault);
     }
-    if (images_.empty() && !is_damaged) fault(NotFound(fmt::format("{}: no .jpg, .jpeg or .png file in its sub-folders", folder.string())), false);
+    if (images_.empty() && !is_damaged)
+      fault(NotFound(fmt::format("{}: no .jpg, .jpeg or .png file in its sub-folders", folder.string())), false);
   }
 
   int64_t size() const override { return static_cast<int64_t>(images_.size()); }
@@ -130,7 +137,8 @@ void ThrowFault(const Error& error, bool is_skipped) {
   if (!is_skipped) throw error;
 }
 
-std::unique_ptr<ImageSource> OpenFolderImages(const fs::path& folder, const fs::path& classes_from, int num_classes, const FolderFault& fault) {
+std::unique_ptr<ImageSource> OpenFolderImages(const fs::path& folder, const fs::path& classes_from, int num_classes,
+                                              const FolderFault& fault) {
   return std::make_unique<FolderImages>(folder, classes_from, num_classes, fault);
 }
 

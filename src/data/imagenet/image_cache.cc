@@ -36,7 +36,9 @@ std::string_view BytesOf(const T& value) {
   return {reinterpret_cast<const char*>(&value), sizeof value};
 }
 
-[[noreturn]] void Refuse(const std::string& path, const std::string& what) { throw DataLoss(fmt::format("{}: {}", path, what)); }
+[[noreturn]] void Refuse(const std::string& path, const std::string& what) {
+  throw DataLoss(fmt::format("{}: {}", path, what));
+}
 
 class ImageCache : public ImageSource {
  public:
@@ -49,7 +51,8 @@ class ImageCache : public ImageSource {
                           trailer_.crc == MaskCrc(Crc32c(BytesOf(trailer_).substr(0, kSummedTrailerBytes)));
     if (!is_right) Refuse(file_.path(), "the file was cut off, or its last 32 bytes are damaged");
     const uint64_t index_end = bytes.size() - sizeof trailer_;
-    const bool fits = trailer_.index_offset <= index_end && trailer_.count == (index_end - trailer_.index_offset) / sizeof(IndexEntry) &&
+    const bool fits = trailer_.index_offset <= index_end &&
+                      trailer_.count == (index_end - trailer_.index_offset) / sizeof(IndexEntry) &&
                       (index_end - trailer_.index_offset) % sizeof(IndexEntry) == 0;
     if (!fits) Refuse(file_.path(), "its index is not where its last bytes say");
     if (trailer_.index_crc != MaskCrc(Crc32c(bytes.substr(trailer_.index_offset, index_end - trailer_.index_offset))))
@@ -85,15 +88,17 @@ class ImageCache : public ImageSource {
   IndexEntry EntryAt(int64_t index) const {
     MUSTER_CHECK(index >= 0 && index < size());
     IndexEntry entry;
-    std::memcpy(&entry, file_.bytes().data() + trailer_.index_offset + static_cast<uint64_t>(index) * sizeof entry, sizeof entry);
+    std::memcpy(&entry, file_.bytes().data() + trailer_.index_offset + static_cast<uint64_t>(index) * sizeof entry,
+                sizeof entry);
     return entry;
   }
 
   void CheckEntry(int64_t index, int num_classes) const {
     const IndexEntry entry = EntryAt(index);
     const uint64_t room = trailer_.index_offset;
-    const bool is_sane = entry.height > 0 && entry.width > 0 && entry.height <= kMaxCachedSide && entry.width <= kMaxCachedSide &&
-                         entry.offset <= room && uint64_t{entry.height} * entry.width * 3 <= room - entry.offset &&
+    const bool is_sane = entry.height > 0 && entry.width > 0 && entry.height <= kMaxCachedSide &&
+                         entry.width <= kMaxCachedSide && entry.offset <= room &&
+                         uint64_t{entry.height} * entry.width * 3 <= room - entry.offset &&
                          entry.boxes * sizeof(Box) <= room - entry.offset - uint64_t{entry.height} * entry.width * 3;
     if (!is_sane) Refuse(Where(index), "its index entry points outside of the file");
     if (entry.label >= static_cast<uint32_t>(num_classes))
@@ -108,7 +113,9 @@ class ImageCache : public ImageSource {
 
 std::string ImageCacheName(std::string_view subset) { return fmt::format("{}.images", subset); }
 
-ImageCacheWriter::ImageCacheWriter(const std::string& path) : file_(path, OutputFile::Mode::kPending) { file_.Append(kMagic); }
+ImageCacheWriter::ImageCacheWriter(const std::string& path) : file_(path, OutputFile::Mode::kPending) {
+  file_.Append(kMagic);
+}
 
 void ImageCacheWriter::Append(const RgbImage& image, int32_t label, const std::vector<Box>& boxes) {
   MUSTER_CHECK(image.height > 0 && image.width > 0 && std::max(image.height, image.width) <= kMaxCachedSide);
@@ -116,8 +123,13 @@ void ImageCacheWriter::Append(const RgbImage& image, int32_t label, const std::v
   const std::string_view pixels(reinterpret_cast<const char*>(image.pixels.data()), image.pixels.size());
   const std::string_view box_bytes(reinterpret_cast<const char*>(boxes.data()), boxes.size() * sizeof(Box));
   const uint32_t crc = ExtendCrc32c(Crc32c(pixels), box_bytes.data(), box_bytes.size());
-  const IndexEntry entry{static_cast<uint64_t>(file_.size()), static_cast<uint32_t>(image.height), static_cast<uint32_t>(image.width),
-                         static_cast<uint32_t>(label), static_cast<uint32_t>(boxes.size()), MaskCrc(crc), 0};
+  const IndexEntry entry{static_cast<uint64_t>(file_.size()),
+                         static_cast<uint32_t>(image.height),
+                         static_cast<uint32_t>(image.width),
+                         static_cast<uint32_t>(label),
+                         static_cast<uint32_t>(boxes.size()),
+                         MaskCrc(crc),
+                         0};
   file_.Append(pixels);
   file_.Append(box_bytes);
   index_ += BytesOf(entry);

@@ -11,17 +11,17 @@ namespace muster::data {
 
 // An image as it is stored.
 struct EncodedImage {
-  std::string bytes;          // a JPEG or PNG file
-  std::string_view mapped;    // or, unless raw_size is empty: pixels that live as long as the source, as in RgbImage
-  ImageSize raw_size;         // of those
+  std::string bytes;        // a JPEG or PNG file
+  std::string_view mapped;  // or, unless raw_size is empty: pixels that live as long as the source, as in RgbImage
+  ImageSize raw_size;       // of those
   int32_t label = 0;
-  std::vector<Box> boxes;     // of the objects it shows; may be empty
+  std::vector<Box> boxes;  // of the objects it shows; may be empty
 
   bool is_raw() const { return raw_size.height > 0; }
 };
 
-// Stored images of any size with a class each, read when they are asked for. Immutable after construction: any number of
-// threads may call Get.
+// Stored images of any size with a class each, read when they are asked for. Immutable after construction: any number
+// of threads may call Get.
 class ImageSource {
  public:
   virtual ~ImageSource() = default;

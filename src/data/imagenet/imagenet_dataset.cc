@@ -12,7 +12,10 @@ namespace {
 class ImagenetDataset : public Dataset {
  public:
   ImagenetDataset(std::unique_ptr<ImageSource> images, int num_classes, const PreprocessOptions& options)
-      : images_(std::move(images)), num_classes_(num_classes), preprocess_(options), shape_{options.size, options.size, 3} {}
+      : images_(std::move(images)),
+        num_classes_(num_classes),
+        preprocess_(options),
+        shape_{options.size, options.size, 3} {}
 
   int64_t size() const override { return images_->size(); }
   const Shape& image_shape() const override { return shape_; }
@@ -37,7 +40,8 @@ class ImagenetDataset : public Dataset {
 
 }  // namespace
 
-std::unique_ptr<Dataset> MakeImagenetDataset(std::unique_ptr<ImageSource> images, int num_classes, const PreprocessOptions& options) {
+std::unique_ptr<Dataset> MakeImagenetDataset(std::unique_ptr<ImageSource> images, int num_classes,
+                                             const PreprocessOptions& options) {
   return std::make_unique<ImagenetDataset>(std::move(images), num_classes, options);
 }
 

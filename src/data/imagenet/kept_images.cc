@@ -10,7 +10,8 @@ namespace {
 
 class KeptImages : public ImageSource {
  public:
-  explicit KeptImages(std::unique_ptr<ImageSource> images) : images_(std::move(images)), kept_(static_cast<size_t>(images_->size())) {}
+  explicit KeptImages(std::unique_ptr<ImageSource> images)
+      : images_(std::move(images)), kept_(static_cast<size_t>(images_->size())) {}
   int64_t size() const override { return images_->size(); }
   std::string Where(int64_t index) const override { return images_->Where(index); }
 
@@ -20,8 +21,10 @@ class KeptImages : public ImageSource {
       MutexLock lock(mutex_);
       if (kept_[at] != nullptr) return *kept_[at];
     }
-    auto image = std::make_unique<const EncodedImage>(images_->Get(index));  // not under the lock: others may read meanwhile
-    if (image->is_raw()) return *image;  // the system keeps mapped pixels; the source sees when their file becomes shorter
+    // not under the lock: others may read meanwhile
+    auto image = std::make_unique<const EncodedImage>(images_->Get(index));
+    if (image->is_raw())
+      return *image;  // the system keeps mapped pixels; the source sees when their file becomes shorter
     MutexLock lock(mutex_);
     if (kept_[at] == nullptr) kept_[at] = std::move(image);
     return *kept_[at];
@@ -35,7 +38,8 @@ class KeptImages : public ImageSource {
 
 class FirstImage : public ImageSource {
  public:
-  explicit FirstImage(std::unique_ptr<ImageSource> images) : images_(std::move(images)), first_(images_->Get(0)), pixels_(first_.mapped) {
+  explicit FirstImage(std::unique_ptr<ImageSource> images)
+      : images_(std::move(images)), first_(images_->Get(0)), pixels_(first_.mapped) {
     first_.mapped = pixels_;
   }
   int64_t size() const override { return images_->size(); }
@@ -50,7 +54,11 @@ class FirstImage : public ImageSource {
 
 }  // namespace
 
-std::unique_ptr<ImageSource> KeepImages(std::unique_ptr<ImageSource> images) { return std::make_unique<KeptImages>(std::move(images)); }
-std::unique_ptr<ImageSource> RepeatFirstImage(std::unique_ptr<ImageSource> images) { return std::make_unique<FirstImage>(std::move(images)); }
+std::unique_ptr<ImageSource> KeepImages(std::unique_ptr<ImageSource> images) {
+  return std::make_unique<KeptImages>(std::move(images));
+}
+std::unique_ptr<ImageSource> RepeatFirstImage(std::unique_ptr<ImageSource> images) {
+  return std::make_unique<FirstImage>(std::move(images));
+}
 
 }  // namespace muster::data

@@ -28,7 +28,9 @@ struct Decoded {
 void MakeSmaller(int shorter_side, RgbImage* image) {
   const int shorter = std::min(image->height, image->width);
   if (shorter_side <= 0 || shorter <= shorter_side) return;
-  const auto side = [&](int length) { return std::max(1, static_cast<int>(std::lround(static_cast<double>(length) * shorter_side / shorter))); };
+  const auto side = [&](int length) {
+    return std::max(1, static_cast<int>(std::lround(static_cast<double>(length) * shorter_side / shorter)));
+  };
   const ImageSize to{side(image->height), side(image->width)};
   std::vector<float> values(static_cast<size_t>(to.height) * static_cast<size_t>(to.width) * 3);
   Resize(*image, {ResizeMethod::kArea}, to, {0, 0, to.height, to.width}, false, values);
@@ -43,14 +45,15 @@ void CheckFits(const RgbImage& image, const std::string& where) {
   if (longer <= kMaxCachedSide) return;
   const int64_t helps = kMaxCachedSide * shorter / longer;  // at most this shorter side makes the longer one fit
   const std::string hint = helps > 0 ? fmt::format("; --shorter_side={} or less makes it fit", helps) : "";
-  throw InvalidArgument(fmt::format("{}: the image is {} x {}; at most {} rows and columns fit into the file{}", where, image.height,
-                                    image.width, kMaxCachedSide, hint));
+  throw InvalidArgument(fmt::format("{}: the image is {} x {}; at most {} rows and columns fit into the file{}", where,
+                                    image.height, image.width, kMaxCachedSide, hint));
 }
 
 void Read(const ImageSource& images, int64_t index, int shorter_side, Decoded* decoded) {
   EncodedImage image = images.Get(index);
   try {
-    if (image.is_raw()) CopyOut(image.mapped, image.raw_size, {0, 0, image.raw_size.height, image.raw_size.width}, &decoded->pixels);
+    if (image.is_raw())
+      CopyOut(image.mapped, image.raw_size, {0, 0, image.raw_size.height, image.raw_size.width}, &decoded->pixels);
     else DecodeImage(image.bytes, {}, {}, &decoded->pixels);
   } catch (const Error& error) {
     throw Error(error.code(), fmt::format("{}: {}", images.Where(index), error.message()));
@@ -70,7 +73,8 @@ CacheFacts MakeImageCache(const ImageSource& images, const std::string& path, co
   std::vector<Decoded> chunk(static_cast<size_t>(std::min(kChunk, images.size())));
   for (int64_t first = 0; first < images.size(); first += kChunk) {
     const int64_t count = std::min(kChunk, images.size() - first);
-    ParallelFor(count, options.threads, [&](int64_t i) { Read(images, first + i, options.shorter_side, &chunk[static_cast<size_t>(i)]); });
+    ParallelFor(count, options.threads,
+                [&](int64_t i) { Read(images, first + i, options.shorter_side, &chunk[static_cast<size_t>(i)]); });
     for (int64_t i = 0; i < count; ++i) {
       const Decoded& image = chunk[static_cast<size_t>(i)];
       writer.Append(image.pixels, image.label, image.boxes);

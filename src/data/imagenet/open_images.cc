@@ -60,8 +60,9 @@ std::unique_ptr<ImageSource> OpenImages(const fs::path& folder, Subset subset, i
     case ImageForm::kFolders: return OpenFolderImages(images, train.empty() ? images : train, num_classes, fault);
     case ImageForm::kNone: break;
   }
-  throw NotFound(fmt::format("flag {}={}: the folder has neither files {}-*-of-* (TFRecord) nor a folder {}/ of class folders", flag,
-                             folder.string(), name, name));
+  throw NotFound(
+      fmt::format("flag {}={}: the folder has neither files {}-*-of-* (TFRecord) nor a folder {}/ of class folders",
+                  flag, folder.string(), name, name));
 }
 
 }  // namespace muster::data

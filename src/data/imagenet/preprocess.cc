@@ -17,7 +17,8 @@ constexpr std::string_view kStream = "data/preprocess";
 constexpr float kMeans[3] = {123.68f, 116.78f, 103.94f};  // of ImageNet's channels, as VGG's authors had them
 constexpr float kScaleFactor = 1.145f;                    // 256 / 224, nearly
 constexpr int kShorterSide = 256;
-constexpr ResizeMethod kInTurn[] = {ResizeMethod::kNearest, ResizeMethod::kBilinear, ResizeMethod::kBicubic, ResizeMethod::kArea};
+constexpr ResizeMethod kInTurn[] = {ResizeMethod::kNearest, ResizeMethod::kBilinear, ResizeMethod::kBicubic,
+                                    ResizeMethod::kArea};
 
 // One per thread, so that its memory is taken once.
 RgbImage* Scratch() {
@@ -27,8 +28,9 @@ RgbImage* Scratch() {
 
 ImageSize SizeOf(const EncodedImage& image) { return image.is_raw() ? image.raw_size : ReadImageSize(image.bytes); }
 
-// The whole image, or a part, from the file or from the pixels. Always with the fast transform and with colours interpolated
-// smoothly: tf_cnn_benchmarks and the model garden leave the latter at TensorFlow's default wherever they decode.
+// The whole image, or a part, from the file or from the pixels. Always with the fast transform and with colours
+// interpolated smoothly: tf_cnn_benchmarks and the model garden leave the latter at TensorFlow's default wherever they
+// decode.
 void Decode(const EncodedImage& image, const std::optional<CropWindow>& window, RgbImage* decoded) {
   const CropWindow all{0, 0, image.raw_size.height, image.raw_size.width};
   if (image.is_raw()) CopyOut(image.mapped, image.raw_size, window.value_or(all), decoded);
@@ -36,7 +38,8 @@ void Decode(const EncodedImage& image, const std::optional<CropWindow>& window, 
 }
 
 // Resizes and keeps the middle.
-void ResizeAndCrop(const RgbImage& image, ResizeMethod method, const ImageSize& resized, const ImageSize& to, std::span<float> out) {
+void ResizeAndCrop(const RgbImage& image, ResizeMethod method, const ImageSize& resized, const ImageSize& to,
+                   std::span<float> out) {
   const CropWindow middle{(resized.height - to.height) / 2, (resized.width - to.width) / 2, to.height, to.width};
   Resize(image, {method}, resized, middle, false, out);
 }
@@ -46,14 +49,16 @@ void ResizeAndCrop(const RgbImage& image, ResizeMethod method, const ImageSize& 
 void EvaluationCrop(const RgbImage& image, ResizeMethod method, const ImageSize& to, std::span<float> out) {
   const auto height = static_cast<float>(image.height), width = static_cast<float>(image.width);
   const float ratio = std::max(static_cast<float>(to.height) / height, static_cast<float>(to.width) / width);
-  const ImageSize resized{static_cast<int>(height * ratio * kScaleFactor), static_cast<int>(width * ratio * kScaleFactor)};
+  const ImageSize resized{static_cast<int>(height * ratio * kScaleFactor),
+                          static_cast<int>(width * ratio * kScaleFactor)};
   ResizeAndCrop(image, method, resized, to, out);
 }
 
 void DistortColour(std::span<float> rgb, bool in_yiq, int64_t order, RandomNumbers* random) {
   for (float& value : rgb) value *= 1.0f / 255;
   AdjustBrightness(rgb, random->Uniform(-32.0f / 255, 32.0f / 255));
-  const float contrast = random->Uniform(0.5f, 1.5f), saturation = random->Uniform(0.5f, 1.5f), hue = random->Uniform(-0.2f, 0.2f);
+  const float contrast = random->Uniform(0.5f, 1.5f), saturation = random->Uniform(0.5f, 1.5f),
+              hue = random->Uniform(-0.2f, 0.2f);
   if (order % 2 != 0) AdjustContrast(rgb, contrast);
   if (in_yiq) {
     AdjustHueAndSaturationInYiq(rgb, hue * std::numbers::pi_v<float>, saturation);
@@ -77,7 +82,9 @@ void Preprocessor::operator()(const EncodedImage& image, int64_t index, uint64_t
   Scale(out);
 }
 
-ResizeMethod Preprocessor::MethodOf(int64_t index) const { return options_.resize_method.value_or(kInTurn[index % options_.batch_size % 4]); }
+ResizeMethod Preprocessor::MethodOf(int64_t index) const {
+  return options_.resize_method.value_or(kInTurn[index % options_.batch_size % 4]);
+}
 
 void Preprocessor::Train(const EncodedImage& image, int64_t index, uint64_t epoch, std::span<float> out) const {
   RandomNumbers random(random_, epoch, static_cast<uint64_t>(index));
@@ -103,9 +110,12 @@ void Preprocessor::Evaluate(const EncodedImage& image, int64_t index, std::span<
   Decode(image, {}, decoded);
   if (!options_.official_models) return EvaluationCrop(*decoded, MethodOf(index), to, out);
   // The model garden stops at models that are larger than 256; they keep the proportion to 224.
-  const auto shorter = static_cast<float>(options_.size <= kShorterSide ? kShorterSide : kShorterSide * options_.size / 224);
+  const auto shorter =
+      static_cast<float>(options_.size <= kShorterSide ? kShorterSide : kShorterSide * options_.size / 224);
   const float ratio = shorter / static_cast<float>(std::min(decoded->height, decoded->width));
-  const auto side = [&](int length) { return std::max(static_cast<int>(static_cast<float>(length) * ratio), options_.size); };
+  const auto side = [&](int length) {
+    return std::max(static_cast<int>(static_cast<float>(length) * ratio), options_.size);
+  };
   ResizeAndCrop(*decoded, ResizeMethod::kBilinear, {side(decoded->height), side(decoded->width)}, to, out);
 }
 

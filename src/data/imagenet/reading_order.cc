@@ -13,7 +13,8 @@ constexpr uint64_t kSampleSeed = 0;  // not the run's: accuracies of runs with d
 
 class Reordered : public ImageSource {
  public:
-  Reordered(std::unique_ptr<ImageSource> images, std::vector<int64_t> order) : images_(std::move(images)), order_(std::move(order)) {
+  Reordered(std::unique_ptr<ImageSource> images, std::vector<int64_t> order)
+      : images_(std::move(images)), order_(std::move(order)) {
     MUSTER_CHECK(static_cast<int64_t>(order_.size()) == images_->size());
   }
   int64_t size() const override { return images_->size(); }

@@ -36,7 +36,7 @@ struct Place {
 
 struct Shard {
   std::vector<Place> records;
-  std::string unpacked;     // of a packed file: the bytes of all its records, one behind the other
+  std::string unpacked;        // of a packed file: the bytes of all its records, one behind the other
   std::vector<size_t> starts;  // and where in it each begins
 };
 
@@ -53,21 +53,25 @@ void FindRecords(const InputFile& file, Shard* shard) {
     if (number % kRecordsBetweenLooks == 0) ThrowIfInterrupted();
     char header[kRecordHeaderBytes];
     if (file.ReadAt(offset, header) < sizeof header)
-      throw DataLoss(fmt::format("{}: the file ends inside the record's header of {} bytes", At(file.path(), number, offset), sizeof header));
+      throw DataLoss(fmt::format("{}: the file ends inside the record's header of {} bytes",
+                                 At(file.path(), number, offset), sizeof header));
     if (!HeaderIsRight(header))
-      throw DataLoss(fmt::format("{}: the checksum of the record's length is wrong; where the next record begins is not known",
-                                 At(file.path(), number, offset)));
+      throw DataLoss(
+          fmt::format("{}: the checksum of the record's length is wrong; where the next record begins is not known",
+                      At(file.path(), number, offset)));
     const auto length = LoadFixed<uint64_t>(header);
     const auto left = static_cast<uint64_t>(file.size() - offset) - sizeof header;
     if (left < kFooterBytes || length > left - kFooterBytes)
-      throw DataLoss(fmt::format("{}: the file ends {} bytes into the record of {}", At(file.path(), number, offset), left, length));
+      throw DataLoss(fmt::format("{}: the file ends {} bytes into the record of {}", At(file.path(), number, offset),
+                                 left, length));
     shard->records.push_back({offset, static_cast<int64_t>(length)});
     offset += static_cast<int64_t>(sizeof header + length + kFooterBytes);
   }
 }
 
 void Unpack(const fs::path& path, UnpackingBudget* budget, Shard* shard) {
-  constexpr uint64_t kEntryBytes = sizeof(Place) + sizeof(size_t);  // of millions of empty records it is all that they take
+  // of millions of empty records it is all that they take
+  constexpr uint64_t kEntryBytes = sizeof(Place) + sizeof(size_t);
   RecordReader reader(path);
   reader.set_admission([&](uint64_t bytes) { return budget->Take(bytes) && budget->Take(kEntryBytes); });
   for (std::string record; reader.Next(&record);) {
@@ -100,7 +104,8 @@ std::optional<ShardSet> SetOf(const fs::path& path) {
   const char* total = name.data() + of + kOf.size();
   const auto [end, error] = std::from_chars(name.data() + begin + 1, name.data() + of, number);
   const bool is_total = std::from_chars(total, name.data() + name.size(), set.total).ec == std::errc();
-  if (end != name.data() + of || error != std::errc() || !is_total || number < 0 || number >= set.total) return std::nullopt;
+  if (end != name.data() + of || error != std::errc() || !is_total || number < 0 || number >= set.total)
+    return std::nullopt;
   set.numbers.insert(number);
   return set;
 }
@@ -153,7 +158,8 @@ class RecordImages : public ImageSource {
   // Number of the file, and of the record in it.
   std::pair<size_t, int64_t> Find(int64_t index) const {
     MUSTER_CHECK(index >= 0 && index < size_);
-    const auto shard = static_cast<size_t>(std::upper_bound(firsts_.begin(), firsts_.end(), index) - firsts_.begin()) - 1;
+    const auto shard =
+        static_cast<size_t>(std::upper_bound(firsts_.begin(), firsts_.end(), index) - firsts_.begin()) - 1;
     return {shard, index - firsts_[shard]};
   }
 
@@ -182,7 +188,8 @@ class RecordImages : public ImageSource {
 
 }  // namespace
 
-std::unique_ptr<ImageSource> OpenRecordImages(const std::vector<fs::path>& files, int num_classes, const SystemMemory& memory) {
+std::unique_ptr<ImageSource> OpenRecordImages(const std::vector<fs::path>& files, int num_classes,
+                                              const SystemMemory& memory) {
   return std::make_unique<RecordImages>(files, num_classes, memory);
 }
 
@@ -203,7 +210,8 @@ std::vector<fs::path> FindShards(const fs::path& folder, std::string_view name) 
   std::error_code error;
   for (const fs::directory_entry& entry : fs::directory_iterator(folder, error)) {
     const std::string file = entry.path().filename().string();
-    if (file.starts_with(fmt::format("{}-", name)) && file.find("-of-") != std::string::npos) shards.push_back(entry.path());
+    if (file.starts_with(fmt::format("{}-", name)) && file.find("-of-") != std::string::npos)
+      shards.push_back(entry.path());
   }
   std::sort(shards.begin(), shards.end());
   return shards;

@@ -8,7 +8,8 @@
 
 namespace muster::data {
 
-// The memory that packed files may take together, whatever number of threads unpacks them. Any number of threads may call.
+// The memory that packed files may take together, whatever number of threads unpacks them. Any number of threads may
+// call.
 class UnpackingBudget {
  public:
   static constexpr uint64_t kUnlimited = std::numeric_limits<uint64_t>::max();
@@ -18,7 +19,8 @@ class UnpackingBudget {
 
   // Takes so much. False, and nothing is taken: it is not left.
   bool Take(uint64_t bytes);
-  // Waits until others have given back what is missing. False at once if the whole budget is less. Who waits must hold nothing of it.
+  // Waits until others have given back what is missing. False at once if the whole budget is less. Who waits must hold
+  // nothing of it.
   bool Wait(uint64_t bytes);
   void GiveBack(uint64_t bytes);
 

@@ -41,7 +41,9 @@ void CheckRecord(const std::string& record, const std::string& where, int num_cl
   }
 }
 
-std::string At(const fs::path& path, int64_t record, int64_t offset) { return fmt::format("{}: record {} at byte {}", path.string(), record, offset); }
+std::string At(const fs::path& path, int64_t record, int64_t offset) {
+  return fmt::format("{}: record {} at byte {}", path.string(), record, offset);
+}
 
 // What a record has of the budget while it is in memory.
 class Share {
@@ -127,7 +129,8 @@ VerifiedImages Together(std::vector<VerifiedImages> parts) {
   return all;
 }
 
-VerifiedImages CheckShards(const std::vector<fs::path>& shards, int num_classes, int threads, const SystemMemory& memory) {
+VerifiedImages CheckShards(const std::vector<fs::path>& shards, int num_classes, int threads,
+                           const SystemMemory& memory) {
   UnpackingBudget budget(memory);
   std::vector<VerifiedImages> parts(shards.size());
   ParallelFor(static_cast<int64_t>(shards.size()), threads, [&](int64_t i) {
@@ -151,10 +154,11 @@ void VerifiedImages::Add(const Error& error, const std::string& line) {
   (error.code() == Code::kResourceExhausted ? unread : broken).push_back(line);
 }
 
-VerifiedImages VerifyImages(const fs::path& folder, Subset subset, int num_classes, const std::string& flag, int threads,
-                            const SystemMemory& memory) {
+VerifiedImages VerifyImages(const fs::path& folder, Subset subset, int num_classes, const std::string& flag,
+                            int threads, const SystemMemory& memory) {
   const ImageForm form = FindImageForm(folder, subset);
-  if (form == ImageForm::kRecords) return CheckShards(FindShards(folder, SubsetName(subset)), num_classes, threads, memory);
+  if (form == ImageForm::kRecords)
+    return CheckShards(FindShards(folder, SubsetName(subset)), num_classes, threads, memory);
   VerifiedImages unopened;
   try {
     const FolderFault note = [&](const Error& error, bool /*is_skipped*/) { unopened.Add(error, error.message()); };

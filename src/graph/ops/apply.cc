@@ -1,4 +1,5 @@
-// The update operations of optimizers. Their first inputs are variables, updated in place; output 0 is the first of them.
+// The update operations of optimizers. Their first inputs are variables, updated in place; output 0 is the first of
+// them.
 #include <fmt/format.h>
 
 #include "graph/op_def.h"
@@ -13,7 +14,8 @@ namespace {
 constexpr const char* kGradientDescent[] = {"var", "(alpha)", "delta"};
 constexpr const char* kMomentum[] = {"var", "accum", "(lr)", "grad", "(momentum)"};
 constexpr const char* kRMSProp[] = {"var", "ms", "mom", "(lr)", "(rho)", "(momentum)", "(epsilon)", "grad"};
-constexpr const char* kCenteredRMSProp[] = {"var", "mg", "ms", "mom", "(lr)", "(rho)", "(momentum)", "(epsilon)", "grad"};
+constexpr const char* kCenteredRMSProp[] = {"var",   "mg",         "ms",        "mom", "(lr)",
+                                            "(rho)", "(momentum)", "(epsilon)", "grad"};
 constexpr const char* kAdam[] = {"var",  "m",       "v",       "(beta1_power)", "(beta2_power)",
                                  "(lr)", "(beta1)", "(beta2)", "(epsilon)",     "grad"};
 constexpr const char* kAdaMax[] = {"var", "m", "v", "(beta1_power)", "(lr)", "(beta1)", "(beta2)", "(epsilon)", "grad"};
@@ -33,7 +35,8 @@ std::vector<TensorDesc> ApplyShape(const ShapeContext& c) {
     const std::string_view name = i < count ? names[i] : "(weight_decay)";
     const bool is_scalar = name.front() == '(';
     if (is_scalar && c.shape(i).rank() != 0)
-      throw InvalidArgument(fmt::format("{} must be a scalar, not shape {}", name.substr(1, name.size() - 2), c.shape(i).ToString()));
+      throw InvalidArgument(
+          fmt::format("{} must be a scalar, not shape {}", name.substr(1, name.size() - 2), c.shape(i).ToString()));
     if (!is_scalar && c.shape(i) != c.shape(0))
       throw InvalidArgument(fmt::format("{} is {}, but var is {}", name, c.shape(i).ToString(), c.shape(0).ToString()));
   }
@@ -73,7 +76,8 @@ NodeId ApplyGradientDescent(const Scope& scope, Output var, Output alpha, Output
   return Apply(scope, OpKind::kApplyGradientDescent, {var, alpha, delta});
 }
 
-NodeId ApplyMomentum(const Scope& scope, Output var, Output accum, Output lr, Output grad, Output momentum, bool use_nesterov) {
+NodeId ApplyMomentum(const Scope& scope, Output var, Output accum, Output lr, Output grad, Output momentum,
+                     bool use_nesterov) {
   return Apply(scope, OpKind::kApplyMomentum, {var, accum, lr, grad, momentum}, use_nesterov);
 }
 
@@ -101,13 +105,13 @@ NodeId ApplyAdagrad(const Scope& scope, Output var, Output accum, Output lr, Out
   return Apply(scope, OpKind::kApplyAdagrad, {var, accum, lr, grad});
 }
 
-NodeId ApplyAdadelta(const Scope& scope, Output var, Output accum, Output accum_update, Output lr, Output rho, Output epsilon,
-                     Output grad) {
+NodeId ApplyAdadelta(const Scope& scope, Output var, Output accum, Output accum_update, Output lr, Output rho,
+                     Output epsilon, Output grad) {
   return Apply(scope, OpKind::kApplyAdadelta, {var, accum, accum_update, lr, rho, epsilon, grad});
 }
 
-NodeId ApplyFtrl(const Scope& scope, Output var, Output accum, Output linear, Output grad, Output lr, Output l1, Output l2,
-                 Output lr_power) {
+NodeId ApplyFtrl(const Scope& scope, Output var, Output accum, Output linear, Output grad, Output lr, Output l1,
+                 Output l2, Output lr_power) {
   return Apply(scope, OpKind::kApplyFtrl, {var, accum, linear, grad, lr, l1, l2, lr_power});
 }
 

@@ -1,4 +1,5 @@
-// Operations that move elements: table, shape rules. Gradients are in array_gradients.cc, builders in array_builders.cc.
+// Operations that move elements: table, shape rules. Gradients are in array_gradients.cc, builders in
+// array_builders.cc.
 
 #include <algorithm>
 #include <numeric>
@@ -13,7 +14,6 @@
 
 namespace muster {
 namespace {
-
 
 std::vector<int64_t> Dims(const Shape& shape) { return {shape.dims().begin(), shape.dims().end()}; }
 
@@ -57,7 +57,8 @@ std::vector<TensorDesc> SqueezeShape(const ShapeContext& c) {
   for (auto axis = axes.rbegin(); axis != axes.rend(); ++axis) {
     RequireAxis(*axis, shape.rank());
     if (shape[*axis] != 1)
-      throw InvalidArgument(fmt::format("axis {} of {} has size {}, not 1", *axis, c.shape(0).ToString(), shape[*axis]));
+      throw InvalidArgument(
+          fmt::format("axis {} of {} has size {}, not 1", *axis, c.shape(0).ToString(), shape[*axis]));
     shape = shape.Erased(*axis);
   }
   return {Like(c, 0, shape)};
@@ -95,7 +96,8 @@ std::vector<TensorDesc> SliceShape(const ShapeContext& c) {
   for (size_t i = 0; i < a.begin.size(); ++i) {
     const int64_t dim = c.shape(0)[static_cast<int>(i)];
     if (a.begin[i] < 0 || a.begin[i] > dim || a.size[i] < 0 || a.size[i] > dim - a.begin[i])
-      throw InvalidArgument(fmt::format("begin {} and size {} leave axis {} of {}", a.begin[i], a.size[i], i, c.shape(0).ToString()));
+      throw InvalidArgument(
+          fmt::format("begin {} and size {} leave axis {} of {}", a.begin[i], a.size[i], i, c.shape(0).ToString()));
   }
   return {Like(c, 0, Shape(a.size))};
 }
@@ -106,7 +108,8 @@ void RequirePadding(const PadAttrs& a, int64_t size, int64_t padding, size_t axi
   if (padding < 0) throw InvalidArgument(fmt::format("padding {} of axis {} is negative", padding, axis));
   if (a.mode != PadMode::kConstant && padding > most)
     throw InvalidArgument(fmt::format("{} padding {} of axis {} is more than {}, all that size {} can give",
-                                      a.mode == PadMode::kReflect ? "reflecting" : "symmetric", padding, axis, most, size));
+                                      a.mode == PadMode::kReflect ? "reflecting" : "symmetric", padding, axis, most,
+                                      size));
 }
 
 std::vector<TensorDesc> PadShape(const ShapeContext& c) {
@@ -174,7 +177,8 @@ std::vector<TensorDesc> BucketShape(const ShapeContext& c) {
 std::vector<TensorDesc> UnbucketShape(const ShapeContext& c) {
   const auto& shapes = c.attr<BucketAttrs>().shapes;
   if (!(c.shape(0) == Shape{Elements(shapes)}))
-    throw InvalidArgument(fmt::format("the tensors have {} elements, the bucket is {}", Elements(shapes), c.shape(0).ToString()));
+    throw InvalidArgument(
+        fmt::format("the tensors have {} elements, the bucket is {}", Elements(shapes), c.shape(0).ToString()));
   std::vector<TensorDesc> parts;
   for (const Shape& shape : shapes) parts.push_back(Like(c, 0, shape));
   return parts;
@@ -184,7 +188,12 @@ constexpr OpDef Row(OpKind kind, ShapeRule shape_rule, GradientRule gradient) {
   return {.kind = kind, .min_inputs = 1, .max_inputs = 1, .shape_rule = shape_rule, .gradient = gradient};
 }
 constexpr OpDef Alias(OpKind kind, ShapeRule shape_rule) {
-  return {.kind = kind, .min_inputs = 1, .max_inputs = 1, .shape_rule = shape_rule, .gradient = ReshapeGradient, .is_alias = true};
+  return {.kind = kind,
+          .min_inputs = 1,
+          .max_inputs = 1,
+          .shape_rule = shape_rule,
+          .gradient = ReshapeGradient,
+          .is_alias = true};
 }
 constexpr OpDef ManyInputs(OpKind kind, ShapeRule shape_rule, GradientRule gradient) {
   return {.kind = kind, .min_inputs = 1, .max_inputs = -1, .shape_rule = shape_rule, .gradient = gradient};

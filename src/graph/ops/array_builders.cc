@@ -25,7 +25,8 @@ int Rank(const Scope& scope, Output x) { return scope.shape(x).rank(); }
 Output Reshape(const Scope& scope, Output x, const std::vector<int64_t>& shape) {
   const Shape from = scope.shape(x);
   const auto fail = [&](const char* why) {
-    return AtScope(scope, OpKind::kReshape, fmt::format("cannot reshape {} to [{}]: {}", from.ToString(), fmt::join(shape, ","), why));
+    return AtScope(scope, OpKind::kReshape,
+                   fmt::format("cannot reshape {} to [{}]: {}", from.ToString(), fmt::join(shape, ","), why));
   };
   std::vector<int64_t> dims = shape;
   int64_t known = 1;
@@ -33,10 +34,8 @@ Output Reshape(const Scope& scope, Output x, const std::vector<int64_t>& shape) 
   for (int64_t& dim : dims) {
     if (dim < -1) throw fail("a dimension is negative");
     if (dim == -1 && unknown != nullptr) throw fail("only one dimension may be -1");
-    if (dim == -1)
-      unknown = &dim;
-    else
-      known *= dim;
+    if (dim == -1) unknown = &dim;
+    else known *= dim;
   }
   if (unknown != nullptr) {
     if (known == 0 || from.num_elements() % known != 0) throw fail("the elements do not divide evenly");
@@ -75,19 +74,23 @@ std::vector<Output> Split(const Scope& scope, Output x, int axis, int num) {
   axis = NormalAxis(axis, shape.rank());
   const bool has_axis = axis >= 0 && axis < shape.rank();
   if (num < 1 || (has_axis && shape[axis] % num != 0))
-    throw AtScope(scope, OpKind::kSplit, fmt::format("axis {} of {} does not split into {} equal pieces", axis, shape.ToString(), num));
+    throw AtScope(scope, OpKind::kSplit,
+                  fmt::format("axis {} of {} does not split into {} equal pieces", axis, shape.ToString(), num));
   return SplitV(scope, x, axis, std::vector<int64_t>(static_cast<size_t>(num), has_axis ? shape[axis] / num : 0));
 }
 
 std::vector<Output> SplitV(const Scope& scope, Output x, int axis, std::vector<int64_t> sizes) {
   const int num = static_cast<int>(sizes.size());
-  const NodeId node = scope.AddNode(OpKind::kSplit, {x}, SplitAttrs{NormalAxis(axis, Rank(scope, x)), std::move(sizes)});
+  const NodeId node =
+      scope.AddNode(OpKind::kSplit, {x}, SplitAttrs{NormalAxis(axis, Rank(scope, x)), std::move(sizes)});
   std::vector<Output> pieces;
   for (int i = 0; i < num; ++i) pieces.push_back({node, i});
   return pieces;
 }
 
-Output Bucket(const Scope& scope, const std::vector<Output>& tensors) { return scope.AddOp(OpKind::kBucket, tensors, NoAttrs{}); }
+Output Bucket(const Scope& scope, const std::vector<Output>& tensors) {
+  return scope.AddOp(OpKind::kBucket, tensors, NoAttrs{});
+}
 
 std::vector<Output> Unbucket(const Scope& scope, Output bucket, std::vector<Shape> shapes) {
   const int num = static_cast<int>(shapes.size());
@@ -104,7 +107,8 @@ Output Slice(const Scope& scope, Output x, std::vector<int64_t> begin, std::vect
   return scope.AddOp(OpKind::kSlice, {x}, SliceAttrs{std::move(begin), std::move(size)});
 }
 
-Output Pad(const Scope& scope, Output x, std::vector<std::pair<int64_t, int64_t>> paddings, PadMode mode, double constant) {
+Output Pad(const Scope& scope, Output x, std::vector<std::pair<int64_t, int64_t>> paddings, PadMode mode,
+           double constant) {
   return scope.AddOp(OpKind::kPad, {x}, PadAttrs{std::move(paddings), mode, constant});
 }
 

@@ -74,8 +74,8 @@ std::vector<Output> MirrorPadGradGradient(const GradientContext& c) {
   return {c.scope.AddOp(OpKind::kPad, {c.dy[0]}, c.attr<PadAttrs>())};
 }
 
-// dy seen as [multiple, size] for every repeated axis, summed over the multiples. Neighbouring axes that are not repeated
-// count as one, which keeps the rank low.
+// dy seen as [multiple, size] for every repeated axis, summed over the multiples. Neighbouring axes that are not
+// repeated count as one, which keeps the rank low.
 std::vector<Output> TileGradient(const GradientContext& c) {
   const std::vector<int64_t>& multiples = c.attr<TileAttrs>().multiples;
   const Shape to = c.shape(c.input(0));

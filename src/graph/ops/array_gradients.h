@@ -6,7 +6,8 @@
 
 namespace muster {
 
-// Gradient rules of the operations that move elements: each moves dy back, adding up where an element went to several places.
+// Gradient rules of the operations that move elements: each moves dy back, adding up where an element went to several
+// places.
 std::vector<Output> ReshapeGradient(const GradientContext& c);  // also ExpandDims, Squeeze
 std::vector<Output> TransposeGradient(const GradientContext& c);
 std::vector<Output> ConcatGradient(const GradientContext& c);

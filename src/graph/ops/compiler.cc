@@ -42,7 +42,8 @@ std::vector<TensorDesc> MatMulApplyShape(const ShapeContext& c) {
   if (c.inputs.size() != count) throw InvalidArgument(fmt::format("takes {} inputs, got {}", count, c.inputs.size()));
   const Shape &var = c.shape(0), &x = c.shape(2), &dy = c.shape(3);
   if (x.rank() != 2 || dy.rank() != 2 || x[0] != dy[0] || var != Shape{x[1], dy[1]})
-    throw InvalidArgument(fmt::format("x {} and dy {} do not give the gradient of {}", x.ToString(), dy.ToString(), var.ToString()));
+    throw InvalidArgument(
+        fmt::format("x {} and dy {} do not give the gradient of {}", x.ToString(), dy.ToString(), var.ToString()));
   return {c.inputs[0]};
 }
 
@@ -51,16 +52,20 @@ std::vector<TensorDesc> Nothing(const ShapeContext&) { return {}; }
 std::vector<TensorDesc> ReceivedShape(const ShapeContext& c) { return {c.attr<ChannelAttrs>().desc}; }
 
 constexpr OpDef kCompilerOps[] = {
-    {.kind = OpKind::k_FusedConv2D, .min_inputs = 3, .max_inputs = 3, .shape_rule = FusedConvShape},
-    {.kind = OpKind::k_FusedConv2DBackpropFilter, .min_inputs = 2, .max_inputs = 2, .shape_rule = FusedFilterGradShape},
-    {.kind = OpKind::k_FusedMatMul, .min_inputs = 3, .max_inputs = 3, .shape_rule = FusedMatMulShape},
-    {.kind = OpKind::k_MatMulApplyGradientDescent, .min_inputs = 4, .max_inputs = 5, .shape_rule = MatMulApplyShape, .num_refs = 1,
+    {OpKind::k_FusedConv2D, 3, 3, FusedConvShape},
+    {OpKind::k_FusedConv2DBackpropFilter, 2, 2, FusedFilterGradShape},
+    {OpKind::k_FusedMatMul, 3, 3, FusedMatMulShape},
+    {.kind = OpKind::k_MatMulApplyGradientDescent,
+     .min_inputs = 4,
+     .max_inputs = 5,
+     .shape_rule = MatMulApplyShape,
+     .num_refs = 1,
      .is_stateful = true},
-    {.kind = OpKind::k_FusedBatchNormEx, .min_inputs = 5, .max_inputs = 6, .shape_rule = FusedBatchNormShape},
-    {.kind = OpKind::k_FusedBatchNormGradEx, .min_inputs = 7, .max_inputs = 8, .shape_rule = FusedBatchNormGradShape},
-    {.kind = OpKind::k_MaxPoolReluGrad, .min_inputs = 3, .max_inputs = 3, .shape_rule = MaxPoolReluGradShape},
-    {.kind = OpKind::k_Snapshot, .min_inputs = 1, .max_inputs = 1, .shape_rule = SameAsInput},
-    {.kind = OpKind::k_Reorder, .min_inputs = 1, .max_inputs = 1, .shape_rule = SameAsInput},
+    {OpKind::k_FusedBatchNormEx, 5, 6, FusedBatchNormShape},
+    {OpKind::k_FusedBatchNormGradEx, 7, 8, FusedBatchNormGradShape},
+    {OpKind::k_MaxPoolReluGrad, 3, 3, MaxPoolReluGradShape},
+    {OpKind::k_Snapshot, 1, 1, SameAsInput},
+    {OpKind::k_Reorder, 1, 1, SameAsInput},
     {.kind = OpKind::k_Send, .min_inputs = 1, .max_inputs = 1, .shape_rule = Nothing, .is_stateful = true},
     {.kind = OpKind::k_Recv, .min_inputs = 0, .max_inputs = 0, .shape_rule = ReceivedShape, .is_stateful = true},
 };

@@ -29,7 +29,8 @@ Output ClipByNorm(const Scope& scope, Output x, double clip_norm) {
 }
 
 Output GlobalNorm(const Scope& scope, const std::vector<Output>& inputs) {
-  if (inputs.empty()) throw InvalidArgument(fmt::format("GlobalNorm {}: needs at least one tensor", scope.name_prefix()));
+  if (inputs.empty())
+    throw InvalidArgument(fmt::format("GlobalNorm {}: needs at least one tensor", scope.name_prefix()));
   std::vector<Output> halves;
   for (const Output& x : inputs) halves.push_back(L2Loss(scope, x));
   const Output sum = halves.size() == 1 ? halves[0] : AddN(scope, halves);
@@ -59,7 +60,8 @@ Output Dropout(const Scope& scope, Output x, double keep_prob, int64_t seed) {
 // One factor, 0 or 1/keep_prob, serves the forward and the backward pass.
 Output DropoutWithUniform(const Scope& scope, Output x, Output uniform, double keep_prob) {
   if (!(keep_prob > 0 && keep_prob <= 1))
-    throw InvalidArgument(fmt::format("Dropout {}: keep_prob must be in (0, 1], not {}", scope.name_prefix(), keep_prob));
+    throw InvalidArgument(
+        fmt::format("Dropout {}: keep_prob must be in (0, 1], not {}", scope.name_prefix(), keep_prob));
   const DType dtype = scope.dtype(x);
   const Output kept = GreaterEqual(scope, uniform, ScalarLike(scope, 1 - keep_prob, scope.dtype(uniform)));
   const Output factor = Mul(scope, Cast(scope, kept, dtype), ScalarLike(scope, 1 / keep_prob, dtype));

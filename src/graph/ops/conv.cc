@@ -19,11 +19,13 @@ void CheckTypes(const ShapeContext& c) {
 }
 
 // The convolution that the gradient node belongs to must give an output of dy's shape.
-void CheckDy(const ShapeContext& c, const ConvGeometry& g, const ConvAttrs& attrs, const Shape& x, const Shape& filter) {
+void CheckDy(const ShapeContext& c, const ConvGeometry& g, const ConvAttrs& attrs, const Shape& x,
+             const Shape& filter) {
   const Shape y = ImageShape(g.output(), attrs.data_format);
   if (c.shape(1) != y)
-    throw InvalidArgument(fmt::format("dy is {}, but input {} ({}) and filter {} give an output {}", c.shape(1).ToString(),
-                                      x.ToString(), DataFormatName(attrs.data_format), filter.ToString(), y.ToString()));
+    throw InvalidArgument(fmt::format("dy is {}, but input {} ({}) and filter {} give an output {}",
+                                      c.shape(1).ToString(), x.ToString(), DataFormatName(attrs.data_format),
+                                      filter.ToString(), y.ToString()));
 }
 
 template <GeometryFn geometry>

@@ -46,7 +46,8 @@ std::vector<TensorDesc> CastShape(const ShapeContext& c) { return {{c.attr<CastA
 std::vector<TensorDesc> SelectShape(const ShapeContext& c) {
   RequireBool(c, 0);
   if (c.dtype(1) != c.dtype(2) || !(c.shape(1) == c.shape(2)))
-    throw InvalidArgument(fmt::format("both choices must be alike, got {} and {}", c.inputs[1].ToString(), c.inputs[2].ToString()));
+    throw InvalidArgument(
+        fmt::format("both choices must be alike, got {} and {}", c.inputs[1].ToString(), c.inputs[2].ToString()));
   if (c.shape(0).rank() != 0 && !(c.shape(0) == c.shape(1)))
     throw InvalidArgument(fmt::format("the condition must be a scalar or have the choices' shape {}, not {}",
                                       c.shape(1).ToString(), c.shape(0).ToString()));

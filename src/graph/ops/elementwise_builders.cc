@@ -11,7 +11,9 @@ Output Div(const Scope& scope, Output a, Output b) { return scope.AddOp(OpKind::
 Output Pow(const Scope& scope, Output a, Output b) { return scope.AddOp(OpKind::kPow, {a, b}); }
 Output Maximum(const Scope& scope, Output a, Output b) { return scope.AddOp(OpKind::kMaximum, {a, b}); }
 Output Minimum(const Scope& scope, Output a, Output b) { return scope.AddOp(OpKind::kMinimum, {a, b}); }
-Output SquaredDifference(const Scope& scope, Output a, Output b) { return scope.AddOp(OpKind::kSquaredDifference, {a, b}); }
+Output SquaredDifference(const Scope& scope, Output a, Output b) {
+  return scope.AddOp(OpKind::kSquaredDifference, {a, b});
+}
 
 Output Equal(const Scope& scope, Output a, Output b) { return scope.AddOp(OpKind::kEqual, {a, b}); }
 Output NotEqual(const Scope& scope, Output a, Output b) { return scope.AddOp(OpKind::kNotEqual, {a, b}); }

@@ -6,8 +6,8 @@
 
 namespace muster {
 
-// Gradient rules of the element-wise operations, after TensorFlow's math_grad. Where an input was broadcast, its gradient is
-// summed over the broadcast axes.
+// Gradient rules of the element-wise operations, after TensorFlow's math_grad. Where an input was broadcast, its
+// gradient is summed over the broadcast axes.
 std::vector<Output> AddGradient(const GradientContext& c);
 std::vector<Output> SubGradient(const GradientContext& c);
 std::vector<Output> MulGradient(const GradientContext& c);

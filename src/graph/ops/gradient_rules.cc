@@ -47,9 +47,7 @@ Shape KeptShape(const Shape& shape, const std::vector<int>& axes) {
   return kept;
 }
 
-Output ZerosLike(const Scope& scope, Output like) {
-  return ops::Fill(scope, scope.dtype(like), scope.shape(like), 0);
-}
+Output ZerosLike(const Scope& scope, Output like) { return ops::Fill(scope, scope.dtype(like), scope.shape(like), 0); }
 
 Output Scaled(const Scope& scope, Output dy, double factor) {
   return ops::Mul(scope, dy, ops::ScalarLike(scope, factor, scope.dtype(dy)));

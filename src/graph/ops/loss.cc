@@ -1,5 +1,5 @@
-// Softmax, LogSoftmax and the two softmax cross entropies. The cross entropies give the loss [batch] and, as TensorFlow's
-// do, the gradient of that loss with respect to the logits [batch, classes] ("backprop").
+// Softmax, LogSoftmax and the two softmax cross entropies. The cross entropies give the loss [batch] and, as
+// TensorFlow's do, the gradient of that loss with respect to the logits [batch, classes] ("backprop").
 #include <fmt/format.h>
 
 #include "graph/op_def.h"
@@ -62,7 +62,8 @@ std::vector<TensorDesc> DenseShape(const ShapeContext& c) {
 // Each row of "rows" times its element of the loss' gradient.
 Output ScaleRows(const GradientContext& c, Output rows) {
   if (c.dy.size() > 1 && c.dy[1].is_valid())
-    throw Unimplemented(fmt::format("{} {}: no gradient flows through its second output", OpName(c.node.kind), c.node.name));
+    throw Unimplemented(
+        fmt::format("{} {}: no gradient flows through its second output", OpName(c.node.kind), c.node.name));
   return ops::Mul(c.scope, ops::ExpandDims(c.scope, c.dy[0], 1), rows);
 }
 

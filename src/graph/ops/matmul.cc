@@ -39,7 +39,8 @@ std::vector<Output> MatMulGradient(const GradientContext& c) {
 // The axis that holds the channels; throws if x has no such axis.
 int ChannelAxis(const ShapeContext& c, DataFormat format) {
   if (c.shape(0).rank() < 2)
-    throw InvalidArgument(fmt::format("the input must have at least 2 dimensions, not shape {}", c.shape(0).ToString()));
+    throw InvalidArgument(
+        fmt::format("the input must have at least 2 dimensions, not shape {}", c.shape(0).ToString()));
   if (format == DataFormat::kNCHW && c.shape(0).rank() != 2 && c.shape(0).rank() != 4)
     throw InvalidArgument(fmt::format("NCHW is for 4 dimensions (or 2), not for shape {}", c.shape(0).ToString()));
   return format == DataFormat::kNHWC ? c.shape(0).rank() - 1 : 1;
@@ -50,8 +51,8 @@ std::vector<TensorDesc> BiasAddShape(const ShapeContext& c) {
   const DataFormat format = c.attr<BiasAddAttrs>().data_format;
   const int64_t channels = c.shape(0)[ChannelAxis(c, format)];
   if (c.shape(1) != Shape{channels})
-    throw InvalidArgument(fmt::format("bias {} does not fit input {} ({}), which has {} channels", c.shape(1).ToString(),
-                                      c.shape(0).ToString(), DataFormatName(format), channels));
+    throw InvalidArgument(fmt::format("bias {} does not fit input {} ({}), which has {} channels",
+                                      c.shape(1).ToString(), c.shape(0).ToString(), DataFormatName(format), channels));
   return {c.inputs[0]};
 }
 

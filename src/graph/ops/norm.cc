@@ -23,7 +23,8 @@ namespace {
 void CheckStatisticsType(const ShapeContext& c, int x, int first) {
   const DType type = c.dtype(first);
   if (type != c.dtype(x) && !(type == DType::kFloat32 && SizeOf(c.dtype(x)) == 2))
-    throw InvalidArgument(fmt::format("scale is {}, which does not go with an input of {}", DTypeName(type), DTypeName(c.dtype(x))));
+    throw InvalidArgument(
+        fmt::format("scale is {}, which does not go with an input of {}", DTypeName(type), DTypeName(c.dtype(x))));
   for (int i = first; i < c.num_inputs(); ++i)
     if (c.dtype(i) != type)
       throw InvalidArgument(fmt::format("input {} is {}, but scale is {}", i, DTypeName(c.dtype(i)), DTypeName(type)));
@@ -64,7 +65,8 @@ Output OverChannels(const GradientContext& c, Output x) {
 
 // Through batch_mean = sum(x)/n and batch_variance = sum((x - mean)^2)/(n - 1): dx = x*slope + bias, by channel.
 Output StatisticsGradient(const GradientContext& c) {
-  const double n = static_cast<double>(c.shape(c.input(0)).num_elements()) / static_cast<double>(c.shape(c.input(1))[0]);
+  const double n =
+      static_cast<double>(c.shape(c.input(0)).num_elements()) / static_cast<double>(c.shape(c.input(1))[0]);
   Output bias, slope;
   if (c.dy[1].is_valid()) bias = Times(c, c.dy[1], 1 / n);
   if (c.dy[2].is_valid()) {
@@ -77,7 +79,8 @@ Output StatisticsGradient(const GradientContext& c) {
   return ops::Add(c.scope, ops::Mul(c.scope, c.input(0), OverChannels(c, slope)), flat);
 }
 
-// For inference: y = (x - mean)*s*scale + offset with s = 1/sqrt(variance + epsilon), and sum(dy) = doffset, sum(dy*xhat) = dscale.
+// For inference: y = (x - mean)*s*scale + offset with s = 1/sqrt(variance + epsilon), and sum(dy) = doffset,
+// sum(dy*xhat) = dscale.
 std::pair<Output, Output> GivenStatisticsGradient(const GradientContext& c, Output dscale, Output doffset) {
   const Output factor = ops::Mul(c.scope, c.input(1), c.output(4));
   const Output dmean = Times(c, ops::Mul(c.scope, factor, doffset), -1);
@@ -87,7 +90,8 @@ std::pair<Output, Output> GivenStatisticsGradient(const GradientContext& c, Outp
 
 std::vector<Output> BatchNormGradient(const GradientContext& c) {
   if (c.dy[3].is_valid() || c.dy[4].is_valid())
-    throw Unimplemented("FusedBatchNorm " + c.node.name + ": no gradient flows through what it keeps for its own (outputs 3 and 4)");
+    throw Unimplemented("FusedBatchNorm " + c.node.name +
+                        ": no gradient flows through what it keeps for its own (outputs 3 and 4)");
   const bool is_training = c.attr<BatchNormAttrs>().is_training;
   std::vector<Output> dx(5), terms;
   if (c.dy[0].is_valid()) {

@@ -65,8 +65,12 @@ std::span<const OpDef> PoolOps() { return kRows; }
 
 namespace ops {
 
-Output MaxPool(const Scope& scope, Output x, PoolAttrs attrs) { return scope.AddOp(OpKind::kMaxPool, {x}, std::move(attrs)); }
-Output AvgPool(const Scope& scope, Output x, PoolAttrs attrs) { return scope.AddOp(OpKind::kAvgPool, {x}, std::move(attrs)); }
+Output MaxPool(const Scope& scope, Output x, PoolAttrs attrs) {
+  return scope.AddOp(OpKind::kMaxPool, {x}, std::move(attrs));
+}
+Output AvgPool(const Scope& scope, Output x, PoolAttrs attrs) {
+  return scope.AddOp(OpKind::kAvgPool, {x}, std::move(attrs));
+}
 
 }  // namespace ops
 }  // namespace muster

@@ -43,7 +43,8 @@ std::vector<TensorDesc> TopKShape(const ShapeContext& c) {
   RequireNumbers(c, 0);
   if (x.rank() < 1) throw InvalidArgument("input 0 must have rank 1 or more, but has shape []");
   if (k < 0 || k > x[x.rank() - 1])
-    throw InvalidArgument(fmt::format("k is {}, but the last axis of {} has {} elements", k, x.ToString(), x[x.rank() - 1]));
+    throw InvalidArgument(
+        fmt::format("k is {}, but the last axis of {} has {} elements", k, x.ToString(), x[x.rank() - 1]));
   const Shape shape = x.With(x.rank() - 1, k);
   return {{c.dtype(0), shape, {}}, {DType::kInt32, shape, {}}};
 }
@@ -54,7 +55,8 @@ std::vector<TensorDesc> InTopKShape(const ShapeContext& c) {
   RequireIndices(c, 1);
   RequireRank(c, 1, 1, "targets");
   if (c.shape(0)[0] != c.shape(1)[0])
-    throw InvalidArgument(fmt::format("predictions {} and targets {} differ in the batch", c.shape(0).ToString(), c.shape(1).ToString()));
+    throw InvalidArgument(
+        fmt::format("predictions {} and targets {} differ in the batch", c.shape(0).ToString(), c.shape(1).ToString()));
   return {{DType::kBool, c.shape(1), {}}};
 }
 
@@ -101,14 +103,15 @@ std::vector<Output> TopKGradient(const GradientContext& c) {
 std::vector<Output> L2LossGradient(const GradientContext& c) { return {ops::Mul(c.scope, c.input(0), c.dy[0])}; }
 
 constexpr OpDef Row(OpKind kind, int num_inputs, ShapeRule shape_rule, GradientRule gradient) {
-  return {.kind = kind, .min_inputs = num_inputs, .max_inputs = num_inputs, .shape_rule = shape_rule, .gradient = gradient};
+  return {
+      .kind = kind, .min_inputs = num_inputs, .max_inputs = num_inputs, .shape_rule = shape_rule, .gradient = gradient};
 }
 
 constexpr OpDef kReductionOps[] = {
-    Row(OpKind::kSum, 1, ReduceShape, SumGradient),      Row(OpKind::kMean, 1, ReduceShape, MeanGradient),
-    Row(OpKind::kMax, 1, ReduceShape, ExtremeGradient),  Row(OpKind::kMin, 1, ReduceShape, ExtremeGradient),
-    Row(OpKind::kArgMax, 1, ArgMaxShape, NoGradient),    Row(OpKind::kTopK, 1, TopKShape, TopKGradient),
-    Row(OpKind::kInTopK, 2, InTopKShape, NoGradient),    Row(OpKind::kL2Loss, 1, L2LossShape, L2LossGradient),
+    Row(OpKind::kSum, 1, ReduceShape, SumGradient),     Row(OpKind::kMean, 1, ReduceShape, MeanGradient),
+    Row(OpKind::kMax, 1, ReduceShape, ExtremeGradient), Row(OpKind::kMin, 1, ReduceShape, ExtremeGradient),
+    Row(OpKind::kArgMax, 1, ArgMaxShape, NoGradient),   Row(OpKind::kTopK, 1, TopKShape, TopKGradient),
+    Row(OpKind::kInTopK, 2, InTopKShape, NoGradient),   Row(OpKind::kL2Loss, 1, L2LossShape, L2LossGradient),
 };
 
 Output Reduce(const Scope& scope, OpKind kind, Output x, std::vector<int> axes, bool keep_dims) {

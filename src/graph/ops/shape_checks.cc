@@ -54,7 +54,8 @@ void RequireRank(const ShapeContext& context, int i, int rank, const char* what)
 
 void RequireShape(const ShapeContext& context, int i, const Shape& shape, const char* what, const char* why) {
   if (context.shape(i) != shape)
-    throw InvalidArgument(fmt::format("{} is {}, but must be {} {}", what, context.shape(i).ToString(), shape.ToString(), why));
+    throw InvalidArgument(
+        fmt::format("{} is {}, but must be {} {}", what, context.shape(i).ToString(), shape.ToString(), why));
 }
 
 void RequireAxis(int axis, int rank) {
@@ -63,8 +64,8 @@ void RequireAxis(int axis, int rank) {
 
 void RequireOnePerAxis(const ShapeContext& context, size_t entries, const char* what) {
   if (entries != static_cast<size_t>(context.shape(0).rank()))
-    throw InvalidArgument(fmt::format("{} has {} entries for shape {}, needs one per axis", what, entries,
-                                      context.shape(0).ToString()));
+    throw InvalidArgument(
+        fmt::format("{} has {} entries for shape {}, needs one per axis", what, entries, context.shape(0).ToString()));
 }
 
 int NormalAxis(int axis, int rank) { return axis < 0 && axis >= -rank ? axis + rank : axis; }

@@ -6,7 +6,8 @@
 
 namespace muster {
 
-// What shape rules share. Each Require… throws InvalidArgument with one line; the graph adds the node's name and inputs.
+// What shape rules share. Each Require… throws InvalidArgument with one line; the graph adds the node's name and
+// inputs.
 
 // The rule of operations whose output is described as their first input is.
 std::vector<TensorDesc> SameAsInput(const ShapeContext& context);
@@ -36,8 +37,8 @@ void RequireAxis(int axis, int rank);
 // The attribute "what" has one entry per axis of input 0.
 void RequireOnePerAxis(const ShapeContext& context, size_t entries, const char* what);
 
-// For builders: an axis as users may give it, -1 being the last, made non-negative. One that is out of range stays as it is,
-// so that the shape rule can name it.
+// For builders: an axis as users may give it, -1 being the last, made non-negative. One that is out of range stays as
+// it is, so that the shape rule can name it.
 int NormalAxis(int axis, int rank);
 std::vector<int> NormalAxes(std::vector<int> axes, int rank);  // ascending
 

@@ -35,9 +35,11 @@ std::vector<TensorDesc> VariableShape(const ShapeContext& c) {
 
 std::vector<TensorDesc> AssignShape(const ShapeContext& c) {
   if (c.dtype(0) != c.dtype(1))
-    throw InvalidArgument(fmt::format("the variable is {}, the value {}", DTypeName(c.dtype(0)), DTypeName(c.dtype(1))));
+    throw InvalidArgument(
+        fmt::format("the variable is {}, the value {}", DTypeName(c.dtype(0)), DTypeName(c.dtype(1))));
   if (!(c.shape(0) == c.shape(1)))
-    throw InvalidArgument(fmt::format("the variable has shape {}, the value {}", c.shape(0).ToString(), c.shape(1).ToString()));
+    throw InvalidArgument(
+        fmt::format("the variable has shape {}, the value {}", c.shape(0).ToString(), c.shape(1).ToString()));
   return {c.inputs[0]};
 }
 
@@ -58,18 +60,35 @@ std::vector<Output> CollectiveGradient(const GradientContext& c) {
   return {c.scope.AddOp(OpKind::kCollectiveReduce, {c.dy[0]}, std::move(a))};
 }
 
+constexpr OpDef Stateful(OpDef op) {
+  op.is_stateful = true;
+  return op;
+}
+constexpr OpDef Alias(OpKind kind, GradientRule gradient) {
+  return {.kind = kind,
+          .min_inputs = 1,
+          .max_inputs = 1,
+          .shape_rule = SameAsInput,
+          .gradient = gradient,
+          .is_alias = true};
+}
+constexpr OpDef Assignment(OpKind kind) {
+  return {
+      .kind = kind, .min_inputs = 2, .max_inputs = 2, .shape_rule = AssignShape, .num_refs = 1, .is_stateful = true};
+}
+
 constexpr OpDef kStateOps[] = {
-    {.kind = OpKind::kPlaceholder, .min_inputs = 0, .max_inputs = 0, .shape_rule = PlaceholderShape, .gradient = NoGradient, .is_stateful = true},
-    {.kind = OpKind::kConst, .min_inputs = 0, .max_inputs = 0, .shape_rule = ConstShape, .gradient = NoGradient},
-    {.kind = OpKind::kFill, .min_inputs = 0, .max_inputs = 0, .shape_rule = FillShape, .gradient = NoGradient},
-    {.kind = OpKind::kVariable, .min_inputs = 0, .max_inputs = 0, .shape_rule = VariableShape, .gradient = NoGradient, .is_stateful = true},
-    {.kind = OpKind::kAssign, .min_inputs = 2, .max_inputs = 2, .shape_rule = AssignShape, .num_refs = 1, .is_stateful = true},
-    {.kind = OpKind::kAssignAdd, .min_inputs = 2, .max_inputs = 2, .shape_rule = AssignShape, .num_refs = 1, .is_stateful = true},
-    {.kind = OpKind::kAssignSub, .min_inputs = 2, .max_inputs = 2, .shape_rule = AssignShape, .num_refs = 1, .is_stateful = true},
-    {.kind = OpKind::kIdentity, .min_inputs = 1, .max_inputs = 1, .shape_rule = SameAsInput, .gradient = PassThrough, .is_alias = true},
-    {.kind = OpKind::kStopGradient, .min_inputs = 1, .max_inputs = 1, .shape_rule = SameAsInput, .gradient = NoGradient, .is_alias = true},
-    {.kind = OpKind::kCollectiveReduce, .min_inputs = 1, .max_inputs = 1, .shape_rule = CollectiveShape, .gradient = CollectiveGradient, .is_stateful = true},
-    {.kind = OpKind::kNoOp, .min_inputs = 0, .max_inputs = 0, .shape_rule = Nothing, .gradient = NoGradient, .is_stateful = true},
+    Stateful({OpKind::kPlaceholder, 0, 0, PlaceholderShape, NoGradient}),
+    {OpKind::kConst, 0, 0, ConstShape, NoGradient},
+    {OpKind::kFill, 0, 0, FillShape, NoGradient},
+    Stateful({OpKind::kVariable, 0, 0, VariableShape, NoGradient}),
+    Assignment(OpKind::kAssign),
+    Assignment(OpKind::kAssignAdd),
+    Assignment(OpKind::kAssignSub),
+    Alias(OpKind::kIdentity, PassThrough),
+    Alias(OpKind::kStopGradient, NoGradient),
+    Stateful({OpKind::kCollectiveReduce, 1, 1, CollectiveShape, CollectiveGradient}),
+    Stateful({OpKind::kNoOp, 0, 0, Nothing, NoGradient}),
 };
 
 template <typename T>
@@ -130,7 +149,9 @@ Output CollectiveReduce(const Scope& scope, Output x, std::string instance, int 
 }
 Output StopGradient(const Scope& scope, Output x) { return scope.AddOp(OpKind::kStopGradient, {x}); }
 NodeId NoOp(const Scope& scope) { return scope.AddNode(OpKind::kNoOp, {}); }
-NodeId Group(const Scope& scope, const std::vector<NodeId>& nodes) { return NoOp(scope.WithControlDependencies(nodes)); }
+NodeId Group(const Scope& scope, const std::vector<NodeId>& nodes) {
+  return NoOp(scope.WithControlDependencies(nodes));
+}
 
 }  // namespace ops
 }  // namespace muster

@@ -13,19 +13,21 @@ int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 void CheckAxis(const char* axis, const WindowAxis& a, int64_t before, int64_t after) {
   if (a.size < 1 || a.stride < 1 || a.dilation < 1)
-    throw InvalidArgument(fmt::format("the window's {} has size {}, stride {}, dilation {}; each must be at least 1", axis,
-                                      a.size, a.stride, a.dilation));
+    throw InvalidArgument(fmt::format("the window's {} has size {}, stride {}, dilation {}; each must be at least 1",
+                                      axis, a.size, a.stride, a.dilation));
   if (before < 0 || after < 0)
     throw InvalidArgument(fmt::format("paddings cannot be negative: {} and {} along the {}", before, after, axis));
 }
 
 std::string Describe(const Shape& x, DataFormat format, const Shape& filter, const char* filter_order) {
-  return fmt::format("input {} ({}) and filter {} ({})", x.ToString(), DataFormatName(format), filter.ToString(), filter_order);
+  return fmt::format("input {} ({}) and filter {} ({})", x.ToString(), DataFormatName(format), filter.ToString(),
+                     filter_order);
 }
 
 void CheckRank4(const char* what, const char* order, const Shape& shape) {
   if (shape.rank() != 4)
-    throw InvalidArgument(fmt::format("the {} must have 4 dimensions ({}), not shape {}", what, order, shape.ToString()));
+    throw InvalidArgument(
+        fmt::format("the {} must have 4 dimensions ({}), not shape {}", what, order, shape.ToString()));
 }
 
 // What the two kinds of convolution share: everything but the meaning of the filter's last two axes.
@@ -35,7 +37,8 @@ ConvGeometry SlideFilter(const Shape& x, const Shape& filter, const ConvAttrs& a
   ConvGeometry g;
   g.batch = in.batch;
   g.in_channels = in.channels;
-  g.h = SlideWindow("height", in.height, filter[0], attrs.strides[0], attrs.dilations[0], attrs.padding, pad[0], pad[1]);
+  g.h =
+      SlideWindow("height", in.height, filter[0], attrs.strides[0], attrs.dilations[0], attrs.padding, pad[0], pad[1]);
   g.w = SlideWindow("width", in.width, filter[1], attrs.strides[1], attrs.dilations[1], attrs.padding, pad[2], pad[3]);
   return g;
 }
@@ -60,8 +63,8 @@ WindowAxis SlideWindow(const char* axis, int64_t input, int64_t size, int64_t st
   }
   const int64_t padded = input + a.pad_before + a.pad_after;
   if (padded < a.extent())
-    throw InvalidArgument(fmt::format("the window's {} of {} does not fit into {} (padding {})", axis, a.extent(), padded,
-                                      padding == Padding::kValid ? "VALID" : "EXPLICIT"));
+    throw InvalidArgument(fmt::format("the window's {} of {} does not fit into {} (padding {})", axis, a.extent(),
+                                      padded, padding == Padding::kValid ? "VALID" : "EXPLICIT"));
   a.output = (padded - a.extent()) / stride + 1;
   return a;
 }
@@ -112,8 +115,9 @@ PoolGeometry PoolGeometryOf(const Shape& x, const PoolAttrs& attrs) {
   g.w = SlideWindow("width", in.width, attrs.ksize[1], attrs.strides[1], 1, attrs.padding, pad[2], pad[3]);
   for (const WindowAxis& axis : {g.h, g.w})
     if (axis.pad_before >= axis.size || axis.pad_after >= axis.size)
-      throw InvalidArgument(fmt::format("paddings of a pooling must be smaller than its window: {} and {} with a window of {}",
-                                        axis.pad_before, axis.pad_after, axis.size));
+      throw InvalidArgument(
+          fmt::format("paddings of a pooling must be smaller than its window: {} and {} with a window of {}",
+                      axis.pad_before, axis.pad_after, axis.size));
   return g;
 }
 

@@ -6,8 +6,8 @@
 
 namespace muster {
 
-// The geometry of sliding windows: TensorFlow's padding rules and what convolutions and poolings compute from them. Pure
-// functions of shapes and attributes, used by the shape rules and by every backend's kernels.
+// The geometry of sliding windows: TensorFlow's padding rules and what convolutions and poolings compute from them.
+// Pure functions of shapes and attributes, used by the shape rules and by every backend's kernels.
 
 // One axis of a sliding window. Window position o covers the input cells o*stride - pad_before + i*dilation for i in
 // [0, size); cells outside [0, input) are padding.
@@ -22,12 +22,13 @@ struct WindowAxis {
 };
 
 // Fills in output and padding:
-//   SAME      output = ceil(input/stride); total padding = max((output-1)*stride + extent - input, 0), the smaller half before
-//   VALID     output = ceil((input-extent+1)/stride), no padding
-//   EXPLICIT  output = floor((input+before+after-extent)/stride) + 1
-// Source: tensorflow/core/framework/common_shape_fns, GetWindowedOutputSizeVerbose. "explicit_before" and "explicit_after"
-// are read for EXPLICIT only. Throws InvalidArgument for sizes, strides or dilations below 1, negative paddings, or a
-// window that does not fit; the message begins with the window's place: "the window's height of 5 does not fit …".
+//   SAME      output = ceil(input/stride); total padding = max((output-1)*stride + extent - input, 0), the smaller half
+//   before VALID     output = ceil((input-extent+1)/stride), no padding EXPLICIT  output =
+//   floor((input+before+after-extent)/stride) + 1
+// Source: tensorflow/core/framework/common_shape_fns, GetWindowedOutputSizeVerbose. "explicit_before" and
+// "explicit_after" are read for EXPLICIT only. Throws InvalidArgument for sizes, strides or dilations below 1, negative
+// paddings, or a window that does not fit; the message begins with the window's place: "the window's height of 5 does
+// not fit …".
 WindowAxis SlideWindow(const char* axis, int64_t input, int64_t size, int64_t stride, int64_t dilation, Padding padding,
                        int64_t explicit_before = 0, int64_t explicit_after = 0);
 

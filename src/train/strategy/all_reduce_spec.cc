@@ -19,16 +19,11 @@ const std::vector<std::string>& Algorithms() {
 int ShiftOf(char unit) {
   switch (unit) {
     case 'K':
-    case 'k':
-      return 10;
-    case 'M':
-      return 20;
-    case 'G':
-      return 30;
-    case 'T':
-      return 40;
-    default:
-      return 0;
+    case 'k': return 10;
+    case 'M': return 20;
+    case 'G': return 30;
+    case 'T': return 40;
+    default: return 0;
   }
 }
 
@@ -54,10 +49,13 @@ class SpecParser {
       ranges.push_back(ParseRange(starts[i]));
       if (i + 1 == starts.size()) break;
       const std::optional<int64_t> limit = ParseCount(PartAt(starts[i + 1]));
-      if (!limit) throw Wrong(starts[i + 1], fmt::format("'{}' is not a size (digits, then K, M, G or T if you like)", PartAt(starts[i + 1])));
+      if (!limit)
+        throw Wrong(starts[i + 1],
+                    fmt::format("'{}' is not a size (digits, then K, M, G or T if you like)", PartAt(starts[i + 1])));
       ranges.back().limit = *limit;
       if (i + 2 == starts.size())
-        throw InvalidArgument(fmt::format("flag --all_reduce_spec={}: at its end: an algorithm is missing: ALGORITHM:LIMIT:ALGORITHM", spec_));
+        throw InvalidArgument(fmt::format(
+            "flag --all_reduce_spec={}: at its end: an algorithm is missing: ALGORITHM:LIMIT:ALGORITHM", spec_));
     }
     return ranges;
   }
@@ -82,7 +80,8 @@ class SpecParser {
     AllReduceRange range;
     range.algorithm = part.substr(0, hash);
     if (std::find(Algorithms().begin(), Algorithms().end(), range.algorithm) == Algorithms().end())
-      throw Wrong(start, fmt::format("unknown algorithm '{}'; there are {}", range.algorithm, fmt::join(Algorithms(), ", ")));
+      throw Wrong(start,
+                  fmt::format("unknown algorithm '{}'; there are {}", range.algorithm, fmt::join(Algorithms(), ", ")));
     if (hash == std::string::npos) return range;
     const std::optional<int64_t> shards = ParseCount(part.substr(hash + 1));
     if (!shards || *shards < 1)
@@ -108,10 +107,12 @@ void CheckAllReduceSpec(const std::vector<AllReduceRange>& spec, int num_towers,
     if (name != "pscpu" && name != "psgpu" && !is_ring) continue;  // nothing to share out within a process
     const int64_t most = name == "pscpu" ? num_cpus : name == "collective" ? 2 : num_towers;
     if (name == "collective" && range.shards > most)
-      throw InvalidArgument(fmt::format("flag --all_reduce_spec: collective#{}: there are at most 2 rings, collective#2", range.shards));
+      throw InvalidArgument(
+          fmt::format("flag --all_reduce_spec: collective#{}: there are at most 2 rings, collective#2", range.shards));
     if (range.shards <= most) continue;
-    throw InvalidArgument(fmt::format("flag --all_reduce_spec: {}#{} needs {} {}, but there {} {}", range.algorithm, range.shards,
-                                      range.shards, name == "pscpu" ? "CPU devices" : "devices", most == 1 ? "is" : "are", most));
+    throw InvalidArgument(fmt::format("flag --all_reduce_spec: {}#{} needs {} {}, but there {} {}", range.algorithm,
+                                      range.shards, range.shards, name == "pscpu" ? "CPU devices" : "devices",
+                                      most == 1 ? "is" : "are", most));
   }
 }
 

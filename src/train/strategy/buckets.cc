@@ -9,14 +9,17 @@
 namespace muster::train {
 namespace {
 
-// The numbers of the tensors in the order in which all towers have made them: a graph's nodes are in the order of its making.
+// The numbers of the tensors in the order in which all towers have made them: a graph's nodes are in the order of its
+// making.
 std::vector<size_t> OrderOfReadiness(const ExchangeContext& context, const std::vector<Parts>& tensors) {
   std::vector<size_t> ready(tensors.size(), 0), order(tensors.size());
   std::iota(order.begin(), order.end(), 0);
   for (size_t t = 0; t < static_cast<size_t>(context.num_towers()); ++t) {
     std::vector<size_t> of_tower = order;
-    std::stable_sort(of_tower.begin(), of_tower.end(), [&](size_t a, size_t b) { return tensors[a][t].node < tensors[b][t].node; });
-    for (size_t place = 0; place < of_tower.size(); ++place) ready[of_tower[place]] = std::max(ready[of_tower[place]], place);
+    std::stable_sort(of_tower.begin(), of_tower.end(),
+                     [&](size_t a, size_t b) { return tensors[a][t].node < tensors[b][t].node; });
+    for (size_t place = 0; place < of_tower.size(); ++place)
+      ready[of_tower[place]] = std::max(ready[of_tower[place]], place);
   }
   std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return ready[a] < ready[b]; });
   return order;
@@ -24,7 +27,8 @@ std::vector<size_t> OrderOfReadiness(const ExchangeContext& context, const std::
 
 }  // namespace
 
-Buckets::Buckets(const ExchangeContext& context, const std::vector<Parts>& tensors, int64_t first_bytes, int64_t bytes) {
+Buckets::Buckets(const ExchangeContext& context, const std::vector<Parts>& tensors, int64_t first_bytes,
+                 int64_t bytes) {
   struct Open {
     std::vector<size_t> members;
     int64_t bytes = 0;
@@ -67,7 +71,8 @@ std::vector<Parts> Buckets::Unpack(const ExchangeContext& context, const std::ve
     std::vector<Shape> shapes;
     for (size_t i : members_[b]) shapes.push_back(shapes_[i]);
     for (int t = 0; t < context.num_towers(); ++t) {
-      const auto apart = ops::Unbucket(context.OnTower(t).Named("unbucket"), buckets[b][static_cast<size_t>(t)], shapes);
+      const auto apart =
+          ops::Unbucket(context.OnTower(t).Named("unbucket"), buckets[b][static_cast<size_t>(t)], shapes);
       for (size_t k = 0; k < apart.size(); ++k) tensors[members_[b][k]].push_back(apart[k]);
     }
   }

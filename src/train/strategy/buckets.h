@@ -7,9 +7,9 @@
 
 namespace muster::train {
 
-// Gradients of one dtype that are exchanged together: as many as make up a bucket's size, in the order in which the backward
-// pass makes them. So the first buckets travel while it goes on. In a bucket tensors keep the order of the list, which is that
-// of their variables in memory: one update can sweep over all of them.
+// Gradients of one dtype that are exchanged together: as many as make up a bucket's size, in the order in which the
+// backward pass makes them. So the first buckets travel while it goes on. In a bucket tensors keep the order of the
+// list, which is that of their variables in memory: one update can sweep over all of them.
 class Buckets {
  public:
   // A bucket is full when it has "bytes" or more, the first of all when it has "first_bytes". Throws nothing.

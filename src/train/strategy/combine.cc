@@ -20,7 +20,8 @@ Output Decayed(const Scope& outer, Output gradient, const Variable& variable, do
   return gradient.is_valid() ? ops::AddN(scope, {gradient, decay}) : decay;
 }
 
-// The combined gradient goes into a variable beside the one that it belongs to, and the one of the step before comes out.
+// The combined gradient goes into a variable beside the one that it belongs to, and the one of the step before comes
+// out.
 Output StagedGradient(const Scope& scope, Output gradient, const Variable& variable, Updates* updates) {
   const std::string name = "staged/gradients/" + VariableName(*scope.graph(), variable);
   const VariableSpec spec{name, scope.dtype(gradient), scope.shape(gradient), initializers::Zeros(), false};
@@ -32,7 +33,8 @@ Output StagedGradient(const Scope& scope, Output gradient, const Variable& varia
 }
 
 // Towers read the weights as they are before this step's update.
-void StageVariables(const StrategyOptions& strategy, const Scope& scope, const TowerVariables& variables, Updates* updates) {
+void StageVariables(const StrategyOptions& strategy, const Scope& scope, const TowerVariables& variables,
+                    Updates* updates) {
   if (!strategy.staged_variables) return;
   for (const TowerVariables::Staged& staged : variables.staged()) {
     const Scope beside = scope.ColocatedWith(staged.copy.ref.node);
@@ -65,7 +67,8 @@ double ScaleOf(const StrategyOptions& strategy) {
   return strategy.combine == GradientCombine::kMean ? 1.0 / strategy.num_towers() : 1.0;
 }
 
-Parts GradientParts(const Scope& scope, const StrategyOptions& strategy, const std::vector<Tower>& towers, size_t index) {
+Parts GradientParts(const Scope& scope, const StrategyOptions& strategy, const std::vector<Tower>& towers,
+                    size_t index) {
   Parts parts;
   bool any = false;
   for (size_t t = 0; t < towers.size(); ++t) {
@@ -109,7 +112,8 @@ Updates UpdateCopies(const Scope& scope, const StrategyOptions& strategy, const 
                      const UpdateDecay& decay, const OptimizerFactory& make_optimizer, LossScale* loss_scale) {
   Updates updates;
   std::vector<Parts> gradients;
-  for (size_t i = 0; i < towers[0].variables.size(); ++i) gradients.push_back(GradientParts(scope, strategy, towers, i));
+  for (size_t i = 0; i < towers[0].variables.size(); ++i)
+    gradients.push_back(GradientParts(scope, strategy, towers, i));
   gradients = ExchangedGradients(scope, strategy, std::move(gradients), &updates);
   const auto apply = [&] {
     for (size_t t = 0; t < towers.size(); ++t) {

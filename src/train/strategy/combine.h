@@ -22,8 +22,8 @@ struct UpdateDecay {
   bool Covers(size_t variable) const { return variable < covers.size() && covers[variable]; }
 };
 
-// Variables that towers share: gradients meet where each variable lives, and are applied there once. With an automatic loss scale
-// (else null) only in steps in which all of them are finite.
+// Variables that towers share: gradients meet where each variable lives, and are applied there once. With an automatic
+// loss scale (else null) only in steps in which all of them are finite.
 Updates UpdateShared(const Scope& scope, const StrategyOptions& strategy, const TowerVariables& variables,
                      const std::vector<Tower>& towers, const UpdateDecay& decay, const OptimizerFactory& make_optimizer,
                      LossScale* loss_scale = nullptr);
@@ -36,6 +36,7 @@ Updates UpdateCopies(const Scope& scope, const StrategyOptions& strategy, const 
 double ScaleOf(const StrategyOptions& strategy);
 
 // The towers' gradients of variable number "index", zeros where a tower has none; empty if no tower has one.
-Parts GradientParts(const Scope& scope, const StrategyOptions& strategy, const std::vector<Tower>& towers, size_t index);
+Parts GradientParts(const Scope& scope, const StrategyOptions& strategy, const std::vector<Tower>& towers,
+                    size_t index);
 
 }  // namespace muster::train

@@ -24,7 +24,8 @@ std::vector<DType> DTypesOf(const ExchangeContext& context, const std::vector<Pa
 std::vector<Parts> CastEach(const ExchangeContext& context, std::vector<Parts> tensors, const std::vector<DType>& to) {
   for (size_t i = 0; i < tensors.size(); ++i)
     for (int t = 0; t < context.num_towers(); ++t)
-      if (Output& part = tensors[i][static_cast<size_t>(t)]; context.scope.dtype(part) != to[i]) part = ops::Cast(context.OnTower(t), part, to[i]);
+      if (Output& part = tensors[i][static_cast<size_t>(t)]; context.scope.dtype(part) != to[i])
+        part = ops::Cast(context.OnTower(t), part, to[i]);
   return tensors;
 }
 
@@ -34,10 +35,10 @@ std::vector<DType> Compact(std::vector<DType> dtypes) {
   return dtypes;
 }
 
-std::vector<Parts> ReduceEach(const ExchangeContext& context, const AllReduce& reduce, const std::vector<Parts>& tensors) {
+std::vector<Parts> ReduceEach(const ExchangeContext& context, const AllReduce& reduce,
+                              const std::vector<Parts>& tensors) {
   std::vector<Parts> results;
-  for (size_t i = 0; i < tensors.size(); ++i)
-    results.push_back(reduce(context, tensors[i], static_cast<int64_t>(i)));
+  for (size_t i = 0; i < tensors.size(); ++i) results.push_back(reduce(context, tensors[i], static_cast<int64_t>(i)));
   return results;
 }
 
@@ -55,8 +56,8 @@ std::vector<Parts> ReduceAll(const ExchangeContext& context, const ExchangeOptio
 }
 
 // The tensors of one range of a specification.
-std::vector<Parts> ReduceRange(const ExchangeContext& context, const ExchangeOptions& options, const AllReduceRange& range,
-                               const std::vector<Parts>& tensors) {
+std::vector<Parts> ReduceRange(const ExchangeContext& context, const ExchangeOptions& options,
+                               const AllReduceRange& range, const std::vector<Parts>& tensors) {
   const AllReduce reduce = AlgorithmOf(range, context, options.ring_order);
   if (options.agg_small_grads_max_bytes <= 0) return ReduceAll(context, options, reduce, tensors);
   const SmallPacking packing(context, tensors, options.agg_small_grads_max_bytes, options.agg_small_grads_max_group);
@@ -82,7 +83,8 @@ std::vector<Parts> ReduceBySpec(const ExchangeContext& context, const ExchangeOp
   return results;
 }
 
-std::vector<Parts> Reduce(const ExchangeContext& context, const ExchangeOptions& options, const std::vector<Parts>& tensors) {
+std::vector<Parts> Reduce(const ExchangeContext& context, const ExchangeOptions& options,
+                          const std::vector<Parts>& tensors) {
   if (!options.all_reduce_spec.empty()) return ReduceBySpec(context, options, tensors);
   if (options.hierarchical_copy && context.num_towers() > 1)
     return ReduceAll(context, options, HierarchicalCopy(options.network_topology), tensors);
@@ -90,7 +92,8 @@ std::vector<Parts> Reduce(const ExchangeContext& context, const ExchangeOptions&
 }
 
 // What is put together in buckets must be of one type, so each type is reduced by itself.
-std::vector<Parts> ReduceByType(const ExchangeContext& context, const ExchangeOptions& options, const std::vector<Parts>& tensors) {
+std::vector<Parts> ReduceByType(const ExchangeContext& context, const ExchangeOptions& options,
+                                const std::vector<Parts>& tensors) {
   std::map<DType, std::vector<size_t>> by_type;
   for (size_t i = 0; i < tensors.size(); ++i) by_type[context.scope.dtype(tensors[i][0])].push_back(i);
   std::vector<Parts> results(tensors.size());
@@ -111,14 +114,16 @@ Parts DelayOneStep(const ExchangeContext& context, const Parts& parts, std::vect
     const Output now = parts[static_cast<size_t>(t)];
     const Scope scope = context.OnTower(t);
     const std::string name = scope.graph()->UniqueName(fmt::format("delayed_gradients/tower_{}", t));
-    const Variable kept = GetVariable(scope.WithoutName(), {name, scope.dtype(now), scope.shape(now), initializers::Zeros(), false});
+    const Variable kept =
+        GetVariable(scope.WithoutName(), {name, scope.dtype(now), scope.shape(now), initializers::Zeros(), false});
     also->push_back(ops::Assign(scope.Named("keep"), kept, now).node);
     late.push_back(kept);
   }
   return late;
 }
 
-Exchanged ExchangeGradients(const ExchangeContext& context, const ExchangeOptions& options, std::vector<Parts> gradients) {
+Exchanged ExchangeGradients(const ExchangeContext& context, const ExchangeOptions& options,
+                            std::vector<Parts> gradients) {
   std::vector<Shape> shapes;
   for (const Parts& parts : gradients) shapes.push_back(context.scope.shape(parts[0]));
   const bool repacks = options.gradient_repacking > 0;
@@ -130,7 +135,9 @@ Exchanged ExchangeGradients(const ExchangeContext& context, const ExchangeOption
     for (Parts& parts : gradients) parts = DelayOneStep(context, parts, &also);
   if (repacks) gradients = CutIntoPacks(context, gradients[0], options.gradient_repacking);
   gradients = ReduceByType(context, options, gradients);
-  if (options.half_precision) gradients = CastEach(context, std::move(gradients), repacks ? std::vector<DType>(gradients.size(), dtypes[0]) : dtypes);
+  if (options.half_precision)
+    gradients =
+        CastEach(context, std::move(gradients), repacks ? std::vector<DType>(gradients.size(), dtypes[0]) : dtypes);
   if (repacks) gradients = TakeApart(context, JoinPacks(context, gradients), shapes);
   return {std::move(gradients), std::move(also)};
 }

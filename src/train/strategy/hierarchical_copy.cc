@@ -31,7 +31,8 @@ AllReduce HierarchicalCopy(NetworkTopology topology) {
     if (n < 2) throw InvalidArgument("a hierarchical copy needs two towers or more");
     const Roots roots = RootsOf(topology, n, position);
     const bool main_is_first = roots.main < half;
-    const int first_root = main_is_first ? roots.main : roots.other, second_root = main_is_first ? roots.other : roots.main;
+    const int first_root = main_is_first ? roots.main : roots.other,
+              second_root = main_is_first ? roots.other : roots.main;
     const Output first = ScaledSum(context.OnTower(first_root), Parts(parts.begin(), parts.begin() + half), 1);
     const Output second = ScaledSum(context.OnTower(second_root), Parts(parts.begin() + half, parts.end()), 1);
     const Scope main = context.OnTower(roots.main);

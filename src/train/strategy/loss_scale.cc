@@ -63,8 +63,10 @@ void LossScale::Change(Output finite, std::vector<NodeId>* step) const {
   const Output goes_on = ops::Less(s, normal_steps_, ops::Scalar<int32_t>(s, static_cast<int32_t>(most)));
   const Output grown = ops::Select(s, goes_on, scale_, ops::Mul(s, scale_, two));
   const Output counted = ops::Select(s, goes_on, ops::Add(s, normal_steps_, one), zero);
-  step->push_back(ops::Assign(s.Named("assign_scale"), scale_, ops::Select(s, finite, grown, ops::Mul(s, scale_, half))).node);
-  step->push_back(ops::Assign(s.Named("assign_normal_steps"), normal_steps_, ops::Select(s, finite, counted, zero)).node);
+  step->push_back(
+      ops::Assign(s.Named("assign_scale"), scale_, ops::Select(s, finite, grown, ops::Mul(s, scale_, half))).node);
+  step->push_back(
+      ops::Assign(s.Named("assign_normal_steps"), normal_steps_, ops::Select(s, finite, counted, zero)).node);
 }
 
 }  // namespace muster::train

@@ -8,7 +8,8 @@
 
 namespace muster::train {
 
-// The loss scale of a set of towers: its variables, and what an automatic one does to the updates. Lives while they are built.
+// The loss scale of a set of towers: its variables, and what an automatic one does to the updates. Lives while they are
+// built.
 class LossScale {
  public:
   // Makes the variables, on the first CPU.
@@ -19,8 +20,8 @@ class LossScale {
 
   // Gradients without the scale that have to be finite for the step's updates to take place.
   void Watch(const Parts& gradients);
-  // Calls "apply", which adds the updates of variables; they take place only if everything that was watched is finite. Adds the
-  // nodes that then change the scale to "step".
+  // Calls "apply", which adds the updates of variables; they take place only if everything that was watched is finite.
+  // Adds the nodes that then change the scale to "step".
   void Guard(const std::function<void()>& apply, std::vector<NodeId>* step);
 
  private:

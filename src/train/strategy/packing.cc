@@ -60,7 +60,8 @@ Ranges ExtractRanges(const std::vector<int>& numbers, int64_t limit) {
   Ranges result;
   for (size_t i = 0; i < numbers.size();) {
     size_t end = i + 1;
-    while (end < numbers.size() && numbers[end] == numbers[end - 1] + 1 && static_cast<int64_t>(end - i) <= limit) ++end;
+    while (end < numbers.size() && numbers[end] == numbers[end - 1] + 1 && static_cast<int64_t>(end - i) <= limit)
+      ++end;
     if (end - i == 1) result.singles.push_back(numbers[i]);
     else result.ranges.emplace_back(numbers[i], numbers[end - 1]);
     i = end;

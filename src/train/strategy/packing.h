@@ -19,16 +19,16 @@ std::vector<Parts> TakeApart(const ExchangeContext& context, const Parts& vector
 std::vector<Parts> CutIntoPacks(const ExchangeContext& context, const Parts& vector, int64_t num);
 Parts JoinPacks(const ExchangeContext& context, const std::vector<Parts>& packs);
 
-// Runs of consecutive numbers in an ascending list, as {first, last}, and the numbers that stand alone. A run ends when it has
-// one number more than "limit".
+// Runs of consecutive numbers in an ascending list, as {first, last}, and the numbers that stand alone. A run ends when
+// it has one number more than "limit".
 struct Ranges {
   std::vector<std::pair<int, int>> ranges;
   std::vector<int> singles;
 };
 Ranges ExtractRanges(const std::vector<int>& numbers, int64_t limit);
 
-// Runs of small float32 tensors become one vector each: tensors of at most max_bytes, next to each other in the list, at most
-// about max_group together. Small ones that stand alone stay as they are.
+// Runs of small float32 tensors become one vector each: tensors of at most max_bytes, next to each other in the list,
+// at most about max_group together. Small ones that stand alone stay as they are.
 class SmallPacking {
  public:
   SmallPacking(const ExchangeContext& context, const std::vector<Parts>& tensors, int64_t max_bytes, int64_t max_group);

@@ -14,7 +14,7 @@ using Parts = std::vector<Output>;
 struct ExchangeContext {
   Scope scope;                             // names only
   std::vector<std::string> tower_devices;  // "/gpu:0", …
-  double scale = 1;  // 1 for a sum, 1/towers for a mean
+  double scale = 1;                        // 1 for a sum, 1/towers for a mean
   std::vector<std::string> cpus = {"/cpu:0"};
 
   int num_towers() const { return static_cast<int>(tower_devices.size()); }
@@ -23,7 +23,8 @@ struct ExchangeContext {
 
 // x times "scale", or x itself if that is 1.
 Output Scaled(const Scope& scope, Output x, double scale);
-// The sum of the parts, in their order and on the scope's device, times "scale". Half-precision parts are added as float32.
+// The sum of the parts, in their order and on the scope's device, times "scale". Half-precision parts are added as
+// float32.
 Output ScaledSum(const Scope& scope, const Parts& parts, double scale);
 
 // x as a vector.

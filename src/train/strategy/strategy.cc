@@ -29,8 +29,14 @@ struct BatchStatistic {
 
 class TowerSetBuilder {
  public:
-  TowerSetBuilder(const Scope& root, const StrategyOptions& strategy, const TowerOptions& options, const TowerBuilder& build)
-      : root_(root), strategy_(strategy), options_(options), build_(build), variables_(strategy_), statistics_(strategy.tower_devices.size()) {
+  TowerSetBuilder(const Scope& root, const StrategyOptions& strategy, const TowerOptions& options,
+                  const TowerBuilder& build)
+      : root_(root),
+        strategy_(strategy),
+        options_(options),
+        build_(build),
+        variables_(strategy_),
+        statistics_(strategy.tower_devices.size()) {
     Check();
   }
 
@@ -45,8 +51,10 @@ class TowerSetBuilder {
     Report();
     train::LossScale* automatic = strategy_.loss_scaling.automatic ? &*loss_scale_ : nullptr;
     const bool shared = strategy_.variable_update == VariableUpdate::kParameterServer;
-    Updates updates = shared ? train::UpdateShared(scope, strategy_, variables_, set_.towers, DecayOfUpdates(), make_optimizer, automatic)
-                             : train::UpdateCopies(scope, strategy_, set_.towers, DecayOfUpdates(), make_optimizer, automatic);
+    Updates updates =
+        shared ? train::UpdateShared(scope, strategy_, variables_, set_.towers, DecayOfUpdates(), make_optimizer,
+                                     automatic)
+               : train::UpdateCopies(scope, strategy_, set_.towers, DecayOfUpdates(), make_optimizer, automatic);
     for (const Tower& tower : set_.towers)
       updates.step.insert(updates.step.end(), tower.update_ops.begin(), tower.update_ops.end());
     MoveAveragesTogether(&updates);
@@ -71,13 +79,17 @@ class TowerSetBuilder {
   void Check() const {
     if (strategy_.num_towers() < 1) throw InvalidArgument("a strategy needs at least one tower");
     if (strategy_.loss_scaling.automatic && strategy_.staged_variables)
-      throw InvalidArgument("an automatic loss scale cannot go with staged variables, whose gradients are of the step before");
+      throw InvalidArgument(
+          "an automatic loss scale cannot go with staged variables, whose gradients are of the step before");
     if (strategy_.staged_variables && strategy_.variable_update != VariableUpdate::kParameterServer)
       throw InvalidArgument("staged variables need variables that the towers share (parameter_server)");
-    if (strategy_.batch_norm_statistics == BatchNormStatistics::kSynchronised && strategy_.variable_update == VariableUpdate::kIndependent)
-      throw InvalidArgument("independent towers cannot have synchronised batch-norm statistics: nothing else is exchanged between them");
+    if (strategy_.batch_norm_statistics == BatchNormStatistics::kSynchronised &&
+        strategy_.variable_update == VariableUpdate::kIndependent)
+      throw InvalidArgument(
+          "independent towers cannot have synchronised batch-norm statistics: nothing else is exchanged between them");
     CheckRingOrder();
-    CheckAllReduceSpec(strategy_.exchange.all_reduce_spec, strategy_.num_towers(), static_cast<int>(strategy_.cpus().size()));
+    CheckAllReduceSpec(strategy_.exchange.all_reduce_spec, strategy_.num_towers(),
+                       static_cast<int>(strategy_.cpus().size()));
     if (strategy_.exchange.network_topology == NetworkTopology::kGcpV100 && strategy_.exchange.hierarchical_copy &&
         strategy_.num_towers() != 8)
       throw InvalidArgument(fmt::format("the gcp_v100 topology has 8 devices, not {}", strategy_.num_towers()));
@@ -89,12 +101,14 @@ class TowerSetBuilder {
     std::sort(sorted.begin(), sorted.end());
     for (size_t i = 0; i < sorted.size(); ++i)
       if (sorted.size() != static_cast<size_t>(strategy_.num_towers()) || sorted[i] != static_cast<int>(i))
-        throw InvalidArgument(fmt::format("ring_order [{}] must name each of the towers 0 to {} once", fmt::join(order, ", "), strategy_.num_towers() - 1));
+        throw InvalidArgument(fmt::format("ring_order [{}] must name each of the towers 0 to {} once",
+                                          fmt::join(order, ", "), strategy_.num_towers() - 1));
   }
 
   void BuildTowers() {
     for (int t = 0; t < strategy_.num_towers(); ++t) {
-      const Scope scope = root_.WithName(fmt::format("tower_{}", t)).WithDevice(strategy_.tower_devices[static_cast<size_t>(t)]);
+      const Scope scope =
+          root_.WithName(fmt::format("tower_{}", t)).WithDevice(strategy_.tower_devices[static_cast<size_t>(t)]);
       set_.towers.push_back(build_(scope.WithVariableScope(variables_.ScopeName(t)), t, OptionsOf(t)));
       const Tower &tower = set_.towers.back(), &first = set_.towers[0];
       if (tower.variables.size() != first.variables.size() || tower.gradients.size() != first.gradients.size())
@@ -107,7 +121,7 @@ class TowerSetBuilder {
     TowerOptions options = options_;
     options.layers.get_variable = variables_.GetterOf(tower);
     options.weight_decay = DecayOf(tower);
-    if (loss_scale_) options.loss_scale_value = loss_scale_->value();
+    if (loss_scale_) options.loss_scale = loss_scale_->value();
     if (strategy_.batch_norm_statistics == BatchNormStatistics::kSynchronised) {
       Synchronise(tower, &options.layers);
     } else if (strategy_.batch_norm_statistics == BatchNormStatistics::kFirstTower) {
@@ -134,10 +148,11 @@ class TowerSetBuilder {
     };
   }
 
-  // Decay of the weights as they are is the same in every tower, and cheapest as a part of the update. What is applied late must
-  // contain the decay of the weights that it was computed with.
+  // Decay of the weights as they are is the same in every tower, and cheapest as a part of the update. What is applied
+  // late must contain the decay of the weights that it was computed with.
   bool DecaysInUpdates() const {
-    const bool is_late = strategy_.variable_update == VariableUpdate::kReplicated ? strategy_.exchange.relaxed : strategy_.staged_variables;
+    const bool is_late = strategy_.variable_update == VariableUpdate::kReplicated ? strategy_.exchange.relaxed
+                                                                                  : strategy_.staged_variables;
     return strategy_.num_towers() > 1 && strategy_.variable_update != VariableUpdate::kIndependent && !is_late;
   }
 
@@ -212,7 +227,8 @@ class TowerSetBuilder {
 
 std::vector<std::string> StrategyOptions::cpus() const {
   const auto is_cpu = [](const std::string& device) { return DeviceName::Parse(device).type == "CPU"; };
-  return std::all_of(tower_devices.begin(), tower_devices.end(), is_cpu) ? tower_devices : std::vector<std::string>{"/cpu:0"};
+  return std::all_of(tower_devices.begin(), tower_devices.end(), is_cpu) ? tower_devices
+                                                                         : std::vector<std::string>{"/cpu:0"};
 }
 
 namespace {
@@ -253,7 +269,9 @@ std::vector<GradientAndVariable> AverageGradients(const Scope& scope,
       if (tower[i].gradient.is_valid()) parts.push_back(tower[i].gradient);
     }
     const Scope beside = scope.WithName("average").ColocatedWith(variable.ref.node);
-    averaged.push_back({parts.empty() ? Output{} : train::ScaledSum(beside, parts, 1.0 / static_cast<double>(towers.size())), variable});
+    averaged.push_back(
+        {parts.empty() ? Output{} : train::ScaledSum(beside, parts, 1.0 / static_cast<double>(towers.size())),
+         variable});
   }
   return averaged;
 }
@@ -264,8 +282,8 @@ std::vector<Output> SplitBatch(const Scope& scope, Output batch, int num_towers)
   if (shape.rank() == 0) throw InvalidArgument("a scalar is no batch: its first axis is to be split among the towers");
   if (const int64_t rest = shape[0] % num_towers; rest != 0) {
     const int64_t less = shape[0] - rest, more = less + num_towers;
-    throw InvalidArgument(fmt::format("a batch of {} does not split evenly among {} towers; {}{} would", shape[0], num_towers,
-                                      less > 0 ? fmt::format("{} or ", less) : "", more));
+    throw InvalidArgument(fmt::format("a batch of {} does not split evenly among {} towers; {}{} would", shape[0],
+                                      num_towers, less > 0 ? fmt::format("{} or ", less) : "", more));
   }
   return ops::Split(scope, batch, 0, num_towers);
 }
@@ -275,7 +293,8 @@ std::vector<Variable> SavedVariables(const Graph& graph, VariableUpdate variable
   for (const VariableInfo& info : graph.variables()) initializers.emplace(info.ref, info.initializer);
   std::set<std::string> names;  // of copies that are equal the first is saved
   std::vector<Variable> saved;
-  for (const SavedVariable& variable : train::CheckpointVariables(graph, variable_update == VariableUpdate::kReplicated))
+  for (const SavedVariable& variable :
+       train::CheckpointVariables(graph, variable_update == VariableUpdate::kReplicated))
     if (names.insert(variable.name).second) saved.push_back({variable.ref, initializers.at(variable.ref)});
   return saved;
 }

@@ -50,8 +50,9 @@ Variable TowerVariables::StagedCopy(const Scope& scope, const VariableSpec& spec
   const Variable original = Shared(scope, spec);
   const std::string name = fmt::format("staged/tower_{}/{}", tower, VariableName(*scope.graph(), original));
   const bool is_new = scope.graph()->Find(name) == kNoNode;
-  const Variable copy = GetVariable(scope.WithoutName(), {name, spec.dtype, spec.shape, SameAs(*scope.graph(), original.ref.node), false},
-                                    Reuse::kAuto);
+  const Variable copy =
+      GetVariable(scope.WithoutName(), {name, spec.dtype, spec.shape, SameAs(*scope.graph(), original.ref.node), false},
+                  Reuse::kAuto);
   if (is_new) {
     staged_.push_back({copy, original});
     original_of_.emplace(copy.ref.node, original);

@@ -30,58 +30,102 @@ const float kGrad = std::nanf("");
 double Sq(double x) { return x * x; }
 
 const Rule kRules[] = {
-    {"gradient_descent", OpKind::kApplyGradientDescent, false, 0, {0.1f, kGrad}, [](Element& e) { e.var -= 0.1 * e.grad; }},
-    {"momentum", OpKind::kApplyMomentum, false, 1, {0.1f, kGrad, 0.9f},
+    {"gradient_descent",
+     OpKind::kApplyGradientDescent,
+     false,
+     0,
+     {0.1f, kGrad},
+     [](Element& e) { e.var -= 0.1 * e.grad; }},
+    {"momentum",
+     OpKind::kApplyMomentum,
+     false,
+     1,
+     {0.1f, kGrad, 0.9f},
      [](Element& e) { e.s0 = 0.9 * e.s0 + e.grad, e.var -= 0.1 * e.s0; }},
-    {"nesterov", OpKind::kApplyMomentum, true, 1, {0.1f, kGrad, 0.9f},
+    {"nesterov",
+     OpKind::kApplyMomentum,
+     true,
+     1,
+     {0.1f, kGrad, 0.9f},
      [](Element& e) { e.s0 = 0.9 * e.s0 + e.grad, e.var -= 0.1 * (e.grad + 0.9 * e.s0); }},
-    {"rmsprop", OpKind::kApplyRMSProp, false, 2, {0.1f, 0.8f, 0.7f, 0.5f, kGrad},
+    {"rmsprop",
+     OpKind::kApplyRMSProp,
+     false,
+     2,
+     {0.1f, 0.8f, 0.7f, 0.5f, kGrad},
      [](Element& e) {
        e.s0 = 0.8 * e.s0 + 0.2 * Sq(e.grad);
        e.s1 = 0.7 * e.s1 + 0.1 * e.grad / std::sqrt(e.s0 + 0.5);
        e.var -= e.s1;
      }},
-    {"centered_rmsprop", OpKind::kApplyCenteredRMSProp, false, 3, {0.1f, 0.8f, 0.7f, 1.5f, kGrad},
+    {"centered_rmsprop",
+     OpKind::kApplyCenteredRMSProp,
+     false,
+     3,
+     {0.1f, 0.8f, 0.7f, 1.5f, kGrad},
      [](Element& e) {
        e.s0 = 0.8 * e.s0 + 0.2 * e.grad;
        e.s1 = 0.8 * e.s1 + 0.2 * Sq(e.grad);
        e.s2 = 0.7 * e.s2 + 0.1 * e.grad / std::sqrt(e.s1 - Sq(e.s0) + 1.5);
        e.var -= e.s2;
      }},
-    {"adam", OpKind::kApplyAdam, false, 2, {0.81f, 0.98f, 0.1f, 0.9f, 0.99f, 0.1f, kGrad},
+    {"adam",
+     OpKind::kApplyAdam,
+     false,
+     2,
+     {0.81f, 0.98f, 0.1f, 0.9f, 0.99f, 0.1f, kGrad},
      [](Element& e) {
        e.s0 = 0.9 * e.s0 + 0.1 * e.grad, e.s1 = 0.99 * e.s1 + 0.01 * Sq(e.grad);
        e.var -= 0.1 * std::sqrt(1 - 0.98) / (1 - 0.81) * e.s0 / (std::sqrt(e.s1) + 0.1);
      }},
-    {"adamax", OpKind::kApplyAdaMax, false, 2, {0.81f, 0.1f, 0.9f, 0.99f, 0.1f, kGrad},
+    {"adamax",
+     OpKind::kApplyAdaMax,
+     false,
+     2,
+     {0.81f, 0.1f, 0.9f, 0.99f, 0.1f, kGrad},
      [](Element& e) {
        e.s0 = 0.9 * e.s0 + 0.1 * e.grad, e.s1 = std::max(0.99 * e.s1, std::abs(e.grad));
        e.var -= 0.1 / (1 - 0.81) * e.s0 / (e.s1 + 0.1);
      }},
-    {"adagrad", OpKind::kApplyAdagrad, false, 1, {0.1f, kGrad},
+    {"adagrad",
+     OpKind::kApplyAdagrad,
+     false,
+     1,
+     {0.1f, kGrad},
      [](Element& e) { e.s0 += Sq(e.grad), e.var -= 0.1 * e.grad / std::sqrt(e.s0); }},
-    {"adadelta", OpKind::kApplyAdadelta, false, 2, {0.1f, 0.8f, 0.5f, kGrad},
+    {"adadelta",
+     OpKind::kApplyAdadelta,
+     false,
+     2,
+     {0.1f, 0.8f, 0.5f, kGrad},
      [](Element& e) {
        e.s0 = 0.8 * e.s0 + 0.2 * Sq(e.grad);
        const double update = std::sqrt(e.s1 + 0.5) / std::sqrt(e.s0 + 0.5) * e.grad;
        e.s1 = 0.8 * e.s1 + 0.2 * Sq(update), e.var -= 0.1 * update;
      }},
-    {"ftrl", OpKind::kApplyFtrl, false, 2, {kGrad, 0.1f, 0.3f, 0.2f, -0.5f},
+    {"ftrl",
+     OpKind::kApplyFtrl,
+     false,
+     2,
+     {kGrad, 0.1f, 0.3f, 0.2f, -0.5f},
      [](Element& e) {
        const double now = e.s0 + Sq(e.grad);
        e.s1 += e.grad - (std::sqrt(now) - std::sqrt(e.s0)) / 0.1 * e.var;
        e.s0 = now;
        e.var = std::abs(e.s1) > 0.3 ? (std::copysign(0.3, e.s1) - e.s1) / (std::sqrt(now) / 0.1 + 0.4) : 0;
      }},
-    {"ftrl_other_power", OpKind::kApplyFtrl, false, 2, {kGrad, 0.1f, 0.3f, 0.2f, -0.7f},
+    {"ftrl_other_power",
+     OpKind::kApplyFtrl,
+     false,
+     2,
+     {kGrad, 0.1f, 0.3f, 0.2f, -0.7f},
      [](Element& e) {
        const double now = e.s0 + Sq(e.grad), power = static_cast<double>(0.7f);
        e.s1 += e.grad - (std::pow(now, power) - std::pow(e.s0, power)) / 0.1 * e.var;
        e.s0 = now;
        e.var = std::abs(e.s1) > 0.3 ? (std::copysign(0.3, e.s1) - e.s1) / (std::pow(now, power) / 0.1 + 0.4) : 0;
      }},
-    {"proximal", OpKind::kApplyProximalGradientDescent, false, 0, {0.1f, 2.0f, 0.5f, kGrad},
-     [](Element& e) {
+    {"proximal", OpKind::kApplyProximalGradientDescent, false, 0, {0.1f, 2.0f, 0.5f, kGrad}, [](Element& e) {
        const double moved = e.var - 0.1 * e.grad;
        e.var = std::copysign(std::max(std::abs(moved) - 0.1 * 2, 0.0), moved) / (1 + 0.1 * 0.5);
      }}};
@@ -108,7 +152,8 @@ TEST_P(Apply, FollowsItsFormula) {
   std::vector<Element> elements;
   for (int64_t i = 0; i < size(); ++i) {
     const auto at = [&](size_t s) { return s < slots.size() ? static_cast<double>(slots[s].data<float>()[i]) : 0; };
-    elements.push_back({static_cast<double>(var.data<float>()[i]), at(0), at(1), at(2), static_cast<double>(grad.data<float>()[i])});
+    elements.push_back(
+        {static_cast<double>(var.data<float>()[i]), at(0), at(1), at(2), static_cast<double>(grad.data<float>()[i])});
     rule().update(elements.back());
   }
   RunKernel(rule().kind, ApplyAttrs{rule().nesterov}, Inputs(var, slots, grad), {});
@@ -168,7 +213,8 @@ class PaddedRows final : public OpaqueFormat {
 
  private:
   static void Copy(const void* from, size_t first, void* to, size_t place) {
-    std::memcpy(static_cast<BFloat16*>(to) + place, static_cast<const BFloat16*>(from) + first, kColumns * sizeof(BFloat16));
+    std::memcpy(static_cast<BFloat16*>(to) + place, static_cast<const BFloat16*>(from) + first,
+                kColumns * sizeof(BFloat16));
   }
 
   const std::string key_ = "padded rows";
@@ -195,7 +241,8 @@ TEST(ApplyInBFloat16, ReachesAllThatAPaddedFormHolds) {
 
 INSTANTIATE_TEST_SUITE_P(Rules, Apply, testing::Combine(testing::ValuesIn(kRules), testing::Values<int64_t>(5, 50003)),
                          [](const auto& info) {
-                           return std::string(std::get<0>(info.param).name) + "_" + std::to_string(std::get<1>(info.param));
+                           return std::string(std::get<0>(info.param).name) + "_" +
+                                  std::to_string(std::get<1>(info.param));
                          });
 
 }  // namespace

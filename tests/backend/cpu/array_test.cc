@@ -50,13 +50,15 @@ TEST_P(Transpose, PermutesAxes) {
 
 using P = std::pair<Shape, std::vector<int>>;
 INSTANTIATE_TEST_SUITE_P(Cases, Transpose,
-                         testing::Values(P{{3, 5}, {1, 0}}, P{{4, 23, 21, 3}, {0, 3, 1, 2}}, P{{4, 3, 23, 21}, {0, 2, 3, 1}},
-                                         P{{2, 3, 4, 5}, {3, 1, 2, 0}}, P{{2, 3, 4}, {0, 1, 2}}, P{{200, 300}, {1, 0}},
-                                         P{{2, 1, 5}, {2, 1, 0}}, P{{3, 4, 5}, {1, 0, 2}}, P{{7}, {0}}, P{{0, 3}, {1, 0}}));
+                         testing::Values(P{{3, 5}, {1, 0}}, P{{4, 23, 21, 3}, {0, 3, 1, 2}},
+                                         P{{4, 3, 23, 21}, {0, 2, 3, 1}}, P{{2, 3, 4, 5}, {3, 1, 2, 0}},
+                                         P{{2, 3, 4}, {0, 1, 2}}, P{{200, 300}, {1, 0}}, P{{2, 1, 5}, {2, 1, 0}},
+                                         P{{3, 4, 5}, {1, 0, 2}}, P{{7}, {0}}, P{{0, 3}, {1, 0}}));
 
 TEST(Concat, AndSplitUndoEachOther) {
   for (int axis = 0; axis < 3; ++axis) {
-    const Shape a_shape = Shape{3, 4, 5}.With(axis, 7), b_shape = Shape{3, 4, 5}.With(axis, 64), c_shape = Shape{3, 4, 5}.With(axis, 0);
+    const Shape a_shape = Shape{3, 4, 5}.With(axis, 7), b_shape = Shape{3, 4, 5}.With(axis, 64),
+                c_shape = Shape{3, 4, 5}.With(axis, 0);
     const Tensor a = Random(a_shape, 1), b = Random(b_shape, 2), c(DType::kFloat32, c_shape);
     const Shape out = a_shape.With(axis, 71);
     const auto joined = RunKernel(OpKind::kConcat, AxisAttrs{axis}, {a, b, c}, {F32(out)});
@@ -67,7 +69,8 @@ TEST(Concat, AndSplitUndoEachOther) {
       return At(b, i);
     });
     ExpectEqualBits(joined[0], expected);
-    const auto parts = RunKernel(OpKind::kSplit, SplitAttrs{axis, {7, 64, 0}}, {joined[0]}, {F32(a_shape), F32(b_shape), F32(c_shape)});
+    const auto parts = RunKernel(OpKind::kSplit, SplitAttrs{axis, {7, 64, 0}}, {joined[0]},
+                                 {F32(a_shape), F32(b_shape), F32(c_shape)});
     ExpectEqualBits(parts[0], a);
     ExpectEqualBits(parts[1], b);
   }

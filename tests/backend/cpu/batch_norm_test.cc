@@ -26,8 +26,11 @@ struct Expected {
   double inv_std(size_t c) const { return 1 / std::sqrt(variance[c] + kEpsilon); }
 
   Expected(const Tensor& x, const Tensor& scale, const Tensor& offset, const Tensor* side, bool relu)
-      : channels(scale.desc().shape[0]), rows(x.desc().shape.num_elements() / channels),
-        mean(static_cast<size_t>(channels)), variance(mean), y(x.data<float>().size()) {
+      : channels(scale.desc().shape[0]),
+        rows(x.desc().shape.num_elements() / channels),
+        mean(static_cast<size_t>(channels)),
+        variance(mean),
+        y(x.data<float>().size()) {
     const auto values = x.data<float>();
     const size_t n = mean.size();
     for (size_t i = 0; i < y.size(); ++i) mean[i % n] += static_cast<double>(values[i]) / static_cast<double>(rows);
@@ -67,8 +70,10 @@ class BatchNorm : public testing::TestWithParam<Case> {
   int64_t rows() const { return shape().num_elements() / channels(); }
   Shape c() const { return {channels()}; }
   BatchNormAttrs attrs(bool training = true) const {
-    return {.epsilon = kEpsilon, .is_training = training,
-            .activation = GetParam().relu ? Activation::kRelu : Activation::kNone, .has_side_input = GetParam().side};
+    return {.epsilon = kEpsilon,
+            .is_training = training,
+            .activation = GetParam().relu ? Activation::kRelu : Activation::kNone,
+            .has_side_input = GetParam().side};
   }
   std::vector<TensorDesc> ForwardOutputs() const { return {ActivationDesc(), F32(c()), F32(c()), F32(c()), F32(c())}; }
 
@@ -83,8 +88,9 @@ class BatchNorm : public testing::TestWithParam<Case> {
   std::vector<Tensor> Backward(const std::vector<Tensor>& forward, int threads = 2) const {
     std::vector<TensorDesc> outputs{ActivationDesc(), F32(c()), F32(c())};
     if (GetParam().side) outputs.push_back(ActivationDesc());
-    return RunKernel(OpKind::k_FusedBatchNormGradEx, attrs(), {Given(dy), Given(x), scale, forward[3], forward[4], offset, forward[0]},
-                     outputs, {.threads = threads});
+    return RunKernel(OpKind::k_FusedBatchNormGradEx, attrs(),
+                     {Given(dy), Given(x), scale, forward[3], forward[4], offset, forward[0]}, outputs,
+                     {.threads = threads});
   }
 
   Tensor x = Activation(1, -1, 3), scale = Random(c(), 2, -2, 2), offset = Random(c(), 3), side = Activation(4);
@@ -110,7 +116,9 @@ TEST_P(BatchNorm, GradientsFollowTheDefinition) {
   const Tensor y = AsFloat32(forward[0]);
   const size_t n = static_cast<size_t>(channels());
   std::vector<double> g(x.data<float>().size()), dscale(n), doffset(n), dx(g.size());
-  const auto xhat = [&](size_t i) { return (static_cast<double>(x.data<float>()[i]) - expected.mean[i % n]) * expected.inv_std(i % n); };
+  const auto xhat = [&](size_t i) {
+    return (static_cast<double>(x.data<float>()[i]) - expected.mean[i % n]) * expected.inv_std(i % n);
+  };
   for (size_t i = 0; i < g.size(); ++i) {
     g[i] = GetParam().relu && !(y.data<float>()[i] > 0) ? 0 : static_cast<double>(dy.data<float>()[i]);
     dscale[i % n] += g[i] * xhat(i);
@@ -158,34 +166,35 @@ TEST_P(BatchNorm, InferenceUsesTheGivenStatistics) {
   ExpectEqualBits(out[2], in[4]);
 }
 
-// Sizes below one vector, odd, exactly one, folded; one piece and many; outputs beyond the streaming threshold. In bfloat16 two vectors
-// make one store, and all three ways to know where ReLU let values through have loops of their own.
-INSTANTIATE_TEST_SUITE_P(Cases, BatchNorm,
-                         testing::Values(Case{"tiny", {1, 1, 3, 5}, false, false}, Case{"one_row", {1, 1, 1, 8}, true, false},
-                                         Case{"three_channels", {4, 17, 13, 3}, true, true},
-                                         Case{"sixteen_channels", {8, 16, 16, 16}, true, false},
-                                         Case{"odd_channels", {3, 9, 7, 37}, true, true},
-                                         Case{"many_channels", {8, 7, 7, 512}, true, false},
-                                         Case{"many_odd_channels", {4, 7, 7, 515}, false, true},
-                                         Case{"wide", {4, 56, 56, 96}, true, true},
-                                         Case{"wide_plain", {4, 56, 56, 64}, false, false},
-                                         Case{"half_three_channels", {4, 17, 13, 3}, false, false, DType::kBFloat16},
-                                         Case{"half_odd_channels", {3, 9, 7, 37}, true, false, DType::kBFloat16},
-                                         Case{"half_three_vectors", {2, 5, 3, 48}, true, true, DType::kBFloat16},
-                                         Case{"half_many_channels", {8, 7, 7, 512}, false, true, DType::kBFloat16},
-                                         Case{"half_wide", {8, 56, 56, 96}, true, false, DType::kBFloat16},
-                                         Case{"half_wide_side", {8, 56, 56, 96}, true, true, DType::kBFloat16}),
-                         [](const auto& info) { return std::string(info.param.name); });
+// Sizes below one vector, odd, exactly one, folded; one piece and many; outputs beyond the streaming threshold. In
+// bfloat16 two vectors make one store, and all three ways to know where ReLU let values through have loops of their
+// own.
+INSTANTIATE_TEST_SUITE_P(
+    Cases, BatchNorm,
+    testing::Values(Case{"tiny", {1, 1, 3, 5}, false, false}, Case{"one_row", {1, 1, 1, 8}, true, false},
+                    Case{"three_channels", {4, 17, 13, 3}, true, true},
+                    Case{"sixteen_channels", {8, 16, 16, 16}, true, false},
+                    Case{"odd_channels", {3, 9, 7, 37}, true, true}, Case{"many_channels", {8, 7, 7, 512}, true, false},
+                    Case{"many_odd_channels", {4, 7, 7, 515}, false, true}, Case{"wide", {4, 56, 56, 96}, true, true},
+                    Case{"wide_plain", {4, 56, 56, 64}, false, false},
+                    Case{"half_three_channels", {4, 17, 13, 3}, false, false, DType::kBFloat16},
+                    Case{"half_odd_channels", {3, 9, 7, 37}, true, false, DType::kBFloat16},
+                    Case{"half_three_vectors", {2, 5, 3, 48}, true, true, DType::kBFloat16},
+                    Case{"half_many_channels", {8, 7, 7, 512}, false, true, DType::kBFloat16},
+                    Case{"half_wide", {8, 56, 56, 96}, true, false, DType::kBFloat16},
+                    Case{"half_wide_side", {8, 56, 56, 96}, true, true, DType::kBFloat16}),
+    [](const auto& info) { return std::string(info.param.name); });
 
 TEST(BatchNormStatistics, KeepTheirDigitsFarFromZero) {
-  // Mean 10,000, deviation 1, and a first element that is far off: sums of squares around 0 or around it would lose all.
+  // Mean 10,000, deviation 1, and a first element that is far off: sums of squares around 0 or around it would lose
+  // all.
   const Shape shape{4, 32, 32, 8};
   Tensor x = Random(shape, 1, 9999, 10001);
   x.data<float>()[0] = 0;
   const Tensor scale = Tensor::Of<float>({8}, {1, 1, 1, 1, 1, 1, 1, 1}), offset(DType::kFloat32, {8});
   const Expected expected(x, scale, offset, nullptr, false);
-  const auto out = RunKernel(OpKind::kFusedBatchNorm, BatchNormAttrs{.epsilon = kEpsilon}, {x, scale, offset, offset, offset},
-                       {F32(shape), F32({8}), F32({8}), F32({8}), F32({8})});
+  const auto out = RunKernel(OpKind::kFusedBatchNorm, BatchNormAttrs{.epsilon = kEpsilon},
+                             {x, scale, offset, offset, offset}, {F32(shape), F32({8}), F32({8}), F32({8}), F32({8})});
   for (size_t c = 0; c < 8; ++c) {
     EXPECT_NEAR(out[1].data<float>()[c], expected.mean[c], 2e-3) << c;
     EXPECT_NEAR(out[2].data<float>()[c] / (expected.variance[c] * 4096 / 4095), 1, 1e-4) << c;
@@ -197,8 +206,8 @@ TEST(BatchNormNan, ReachesTheOutputThroughTheRelu) {
   Tensor x = Random(shape, 1);
   x.data<float>()[5] = std::nanf("");
   const Tensor ones = Tensor::Of<float>({4}, {1, 1, 1, 1});
-  const auto out = RunKernel(OpKind::k_FusedBatchNormEx, BatchNormAttrs{.activation = Activation::kRelu}, {x, ones, ones, ones, ones},
-                       {F32(shape), F32({4}), F32({4}), F32({4}), F32({4})});
+  const auto out = RunKernel(OpKind::k_FusedBatchNormEx, BatchNormAttrs{.activation = Activation::kRelu},
+                             {x, ones, ones, ones, ones}, {F32(shape), F32({4}), F32({4}), F32({4}), F32({4})});
   EXPECT_TRUE(std::isnan(out[0].data<float>()[5]));
   EXPECT_FALSE(std::isnan(out[0].data<float>()[4]));
 }

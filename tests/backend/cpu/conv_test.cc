@@ -32,17 +32,21 @@ Shape OutShape(const Case& c) {
   const auto pads = Pads(c);
   const auto size = [&](int i) {
     const size_t s = static_cast<size_t>(i);
-    return (c.x[1 + i] + pads[2 * s] + pads[2 * s + 1] - (c.filter[i] - 1) * c.attrs.dilations[s] - 1) / c.attrs.strides[s] + 1;
+    return (c.x[1 + i] + pads[2 * s] + pads[2 * s + 1] - (c.filter[i] - 1) * c.attrs.dilations[s] - 1) /
+               c.attrs.strides[s] +
+           1;
   };
   return {c.x[0], size(0), size(1), c.depthwise ? c.filter[2] * c.filter[3] : c.filter[3]};
 }
 
-// Calls visit(x index, filter index, y index) for every product that the convolution sums, straight from its definition.
+// Calls visit(x index, filter index, y index) for every product that the convolution sums, straight from its
+// definition.
 template <typename Visit>
 void ForEachProduct(const Case& c, const Visit& visit) {
   const Shape y = OutShape(c);
   const auto pads = Pads(c);
-  const int64_t per_group_in = c.depthwise ? 1 : c.filter[2], groups = c.x[3] / per_group_in, per_group_out = y[3] / groups;
+  const int64_t per_group_in = c.depthwise ? 1 : c.filter[2], groups = c.x[3] / per_group_in,
+                per_group_out = y[3] / groups;
   for (int64_t n = 0; n < y[0]; ++n)
     for (int64_t i = 0; i < y[1]; ++i)
       for (int64_t j = 0; j < y[2]; ++j)
@@ -82,7 +86,8 @@ TEST_P(Conv, ForwardSumsItsWindow) {
   ForEachProduct(c(), [&](int64_t i, int64_t k, int64_t o) {
     y[static_cast<size_t>(o)] += static_cast<double>(a.data<float>()[i]) * static_cast<double>(f.data<float>()[k]);
   });
-  const auto out = RunKernel(Kind(OpKind::kConv2D, OpKind::kDepthwiseConv2dNative), c().attrs, {a, f}, {F32(OutShape(c()))}, options());
+  const auto out = RunKernel(Kind(OpKind::kConv2D, OpKind::kDepthwiseConv2dNative), c().attrs, {a, f},
+                             {F32(OutShape(c()))}, options());
   ExpectNear(out[0], FromDoubles(OutShape(c()), y), 2e-5);
 }
 
@@ -92,8 +97,8 @@ TEST_P(Conv, InputGradientIsTheTransposedSum) {
   ForEachProduct(c(), [&](int64_t i, int64_t k, int64_t o) {
     dx[static_cast<size_t>(i)] += static_cast<double>(g.data<float>()[o]) * static_cast<double>(f.data<float>()[k]);
   });
-  const auto out = RunKernel(Kind(OpKind::kConv2DBackpropInput, OpKind::kDepthwiseConv2dNativeBackpropInput), c().attrs, {f, g},
-                       {F32(c().x)}, options());
+  const auto out = RunKernel(Kind(OpKind::kConv2DBackpropInput, OpKind::kDepthwiseConv2dNativeBackpropInput), c().attrs,
+                             {f, g}, {F32(c().x)}, options());
   ExpectNear(out[0], FromDoubles(c().x, dx), 2e-5);
 }
 
@@ -103,8 +108,8 @@ TEST_P(Conv, FilterGradientSumsOverTheBatch) {
   ForEachProduct(c(), [&](int64_t i, int64_t k, int64_t o) {
     df[static_cast<size_t>(k)] += static_cast<double>(a.data<float>()[i]) * static_cast<double>(g.data<float>()[o]);
   });
-  const auto out = RunKernel(Kind(OpKind::kConv2DBackpropFilter, OpKind::kDepthwiseConv2dNativeBackpropFilter), c().attrs, {a, g},
-                       {F32(c().filter)}, options());
+  const auto out = RunKernel(Kind(OpKind::kConv2DBackpropFilter, OpKind::kDepthwiseConv2dNativeBackpropFilter),
+                             c().attrs, {a, g}, {F32(c().filter)}, options());
   ExpectNear(out[0], FromDoubles(c().filter, df), 1e-4);
 }
 
@@ -127,7 +132,8 @@ TEST_P(Conv, FusedFilterGradientGivesTheBiasGradientToo) {
   auto db = Zeros({channels});
   for (size_t i = 0; i < g.data<float>().size(); ++i) db[i % db.size()] += static_cast<double>(g.data<float>()[i]);
   const auto plain = RunKernel(OpKind::kConv2DBackpropFilter, c().attrs, {a, g}, {F32(c().filter)}, options());
-  const auto fused = RunKernel(OpKind::k_FusedConv2DBackpropFilter, c().attrs, {a, g}, {F32(c().filter), F32({channels})}, options());
+  const auto fused =
+      RunKernel(OpKind::k_FusedConv2DBackpropFilter, c().attrs, {a, g}, {F32(c().filter), F32({channels})}, options());
   ExpectNear(fused[0], plain[0], 1e-5);
   ExpectNear(fused[1], FromDoubles({channels}, db), 1e-4);
 }
@@ -140,21 +146,22 @@ ConvAttrs Attrs(std::array<int64_t, 2> strides, Padding padding, std::array<int6
 INSTANTIATE_TEST_SUITE_P(
     Cases, Conv,
     testing::Combine(
-        testing::Values(Case{"same3x3", {2, 9, 7, 16}, {3, 3, 16, 32}, Attrs({1, 1}, Padding::kSame)},
-                        Case{"pointwise", {3, 5, 6, 24}, {1, 1, 24, 40}, Attrs({1, 1}, Padding::kSame)},
-                        Case{"pointwise_stride2", {2, 8, 8, 16}, {1, 1, 16, 32}, Attrs({2, 2}, Padding::kSame)},
-                        Case{"pointwise_stride2by3_odd", {2, 7, 9, 16}, {1, 1, 16, 32}, Attrs({2, 3}, Padding::kSame)},
-                        Case{"pointwise_stride3_valid", {2, 8, 9, 8}, {1, 1, 8, 24}, Attrs({3, 3}, Padding::kValid)},
-                        Case{"first_layer", {2, 23, 23, 3}, {7, 7, 3, 64}, Attrs({2, 2}, Padding::kSame)},
-                        Case{"one_channel", {4, 28, 28, 1}, {5, 5, 1, 32}, Attrs({1, 1}, Padding::kSame)},
-                        Case{"odd_channels", {1, 6, 5, 5}, {3, 2, 5, 7}, Attrs({1, 1}, Padding::kValid)},
-                        Case{"stride2_even", {2, 8, 10, 32}, {3, 3, 32, 16}, Attrs({2, 2}, Padding::kSame)},
-                        Case{"asymmetric", {1, 7, 7, 8}, {3, 3, 8, 16}, Attrs({2, 2}, Padding::kExplicit, {1, 1}, {0, 1, 1, 0})},
-                        Case{"dilated", {1, 12, 11, 16}, {3, 3, 16, 16}, Attrs({1, 1}, Padding::kSame, {2, 3})},
-                        Case{"rectangular", {2, 8, 9, 16}, {1, 7, 16, 48}, Attrs({1, 1}, Padding::kSame)},
-                        Case{"grouped", {2, 6, 6, 32}, {3, 3, 8, 64}, Attrs({1, 1}, Padding::kSame)},
-                        Case{"depthwise", {2, 9, 9, 32}, {3, 3, 32, 1}, Attrs({1, 1}, Padding::kSame), true},
-                        Case{"depthwise_multiplied", {2, 9, 9, 5}, {3, 3, 5, 3}, Attrs({2, 2}, Padding::kSame), true}),
+        testing::Values(
+            Case{"same3x3", {2, 9, 7, 16}, {3, 3, 16, 32}, Attrs({1, 1}, Padding::kSame)},
+            Case{"pointwise", {3, 5, 6, 24}, {1, 1, 24, 40}, Attrs({1, 1}, Padding::kSame)},
+            Case{"pointwise_stride2", {2, 8, 8, 16}, {1, 1, 16, 32}, Attrs({2, 2}, Padding::kSame)},
+            Case{"pointwise_stride2by3_odd", {2, 7, 9, 16}, {1, 1, 16, 32}, Attrs({2, 3}, Padding::kSame)},
+            Case{"pointwise_stride3_valid", {2, 8, 9, 8}, {1, 1, 8, 24}, Attrs({3, 3}, Padding::kValid)},
+            Case{"first_layer", {2, 23, 23, 3}, {7, 7, 3, 64}, Attrs({2, 2}, Padding::kSame)},
+            Case{"one_channel", {4, 28, 28, 1}, {5, 5, 1, 32}, Attrs({1, 1}, Padding::kSame)},
+            Case{"odd_channels", {1, 6, 5, 5}, {3, 2, 5, 7}, Attrs({1, 1}, Padding::kValid)},
+            Case{"stride2_even", {2, 8, 10, 32}, {3, 3, 32, 16}, Attrs({2, 2}, Padding::kSame)},
+            Case{"asymmetric", {1, 7, 7, 8}, {3, 3, 8, 16}, Attrs({2, 2}, Padding::kExplicit, {1, 1}, {0, 1, 1, 0})},
+            Case{"dilated", {1, 12, 11, 16}, {3, 3, 16, 16}, Attrs({1, 1}, Padding::kSame, {2, 3})},
+            Case{"rectangular", {2, 8, 9, 16}, {1, 7, 16, 48}, Attrs({1, 1}, Padding::kSame)},
+            Case{"grouped", {2, 6, 6, 32}, {3, 3, 8, 64}, Attrs({1, 1}, Padding::kSame)},
+            Case{"depthwise", {2, 9, 9, 32}, {3, 3, 32, 1}, Attrs({1, 1}, Padding::kSame), true},
+            Case{"depthwise_multiplied", {2, 9, 9, 5}, {3, 3, 5, 3}, Attrs({2, 2}, Padding::kSame), true}),
         testing::Bool()),
     [](const auto& info) {
       return std::string(std::get<0>(info.param).name) + (std::get<1>(info.param) ? "_own_layout" : "_plain");

@@ -22,12 +22,14 @@ void PrintTo(const Unary& u, std::ostream* os) { *os << OpName(u.kind); }
 class UnaryOps : public testing::TestWithParam<Unary> {};
 
 TEST_P(UnaryOps, AgreeWithTheCLibrary) {
-  std::vector<float> values{0, -0.0f, 1, -1, 0.5f, 6, 7, 1e-6f, -1e-6f, 1e-30f, 1e-42f, 88, -88, 100, -100, -104, 3e38f, kInf, -kInf};
+  std::vector<float> values{0,      -0.0f, 1,   -1,  0.5f, 6,    7,     1e-6f, -1e-6f, 1e-30f,
+                            1e-42f, 88,    -88, 100, -100, -104, 3e38f, kInf,  -kInf};
   for (int i = -300; i <= 300; ++i) values.push_back(static_cast<float>(i) * 0.0731f);
   const Shape shape{static_cast<int64_t>(values.size())};
   const auto out = RunKernel(GetParam().kind, NoAttrs{}, {Tensor::Of<float>(shape, values)}, {F32(shape)});
   for (size_t i = 0; i < values.size(); ++i) {
-    const float expected = static_cast<float>(GetParam().f(static_cast<double>(values[i]))), got = out[0].data<float>()[i];
+    const float expected = static_cast<float>(GetParam().f(static_cast<double>(values[i]))),
+                got = out[0].data<float>()[i];
     if (std::isnan(expected)) EXPECT_TRUE(std::isnan(got)) << values[i] << " gave " << got;
     else if (std::isinf(expected)) EXPECT_EQ(got, expected) << values[i];
     else EXPECT_NEAR(got, expected, GetParam().tolerance * (1e-30 + std::abs(expected))) << values[i];
@@ -36,7 +38,8 @@ TEST_P(UnaryOps, AgreeWithTheCLibrary) {
 
 TEST_P(UnaryOps, KeepNan) {
   const auto out = RunKernel(GetParam().kind, NoAttrs{}, {Tensor::Of<float>({3}, {kNan, 1, kNan})}, {F32({3})});
-  EXPECT_TRUE(std::isnan(out[0].data<float>()[0]) && !std::isnan(out[0].data<float>()[1]) && std::isnan(out[0].data<float>()[2]));
+  EXPECT_TRUE(std::isnan(out[0].data<float>()[0]) && !std::isnan(out[0].data<float>()[1]) &&
+              std::isnan(out[0].data<float>()[2]));
 }
 
 double Sign(double x) { return x > 0 ? 1 : x < 0 ? -1 : 0; }
@@ -44,7 +47,8 @@ double Sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
 
 INSTANTIATE_TEST_SUITE_P(
     All, UnaryOps,
-    testing::Values(Unary{OpKind::kNeg, [](double x) { return -x; }}, Unary{OpKind::kSquare, [](double x) { return x * x; }, 1e-7},
+    testing::Values(Unary{OpKind::kNeg, [](double x) { return -x; }},
+                    Unary{OpKind::kSquare, [](double x) { return x * x; }, 1e-7},
                     Unary{OpKind::kSqrt, [](double x) { return std::sqrt(x); }, 1e-7},
                     Unary{OpKind::kRsqrt, [](double x) { return 1 / std::sqrt(x); }, 2e-7},
                     Unary{OpKind::kReciprocal, [](double x) { return 1 / x; }, 1e-7},
@@ -55,7 +59,8 @@ INSTANTIATE_TEST_SUITE_P(
                     Unary{OpKind::kCeil, [](double x) { return std::ceil(x); }},
                     Unary{OpKind::kRelu, [](double x) { return std::max(x, 0.0); }},
                     Unary{OpKind::kRelu6, [](double x) { return std::min(std::max(x, 0.0), 6.0); }},
-                    Unary{OpKind::kSigmoid, Sigmoid, 1e-6}, Unary{OpKind::kTanh, [](double x) { return std::tanh(x); }, 1e-6},
+                    Unary{OpKind::kSigmoid, Sigmoid, 1e-6},
+                    Unary{OpKind::kTanh, [](double x) { return std::tanh(x); }, 1e-6},
                     Unary{OpKind::kSoftplus, [](double x) { return x > 30 ? x : std::log1p(std::exp(x)); }, 1e-6}),
     [](const auto& info) { return std::string(OpName(info.param.kind)); });
 
@@ -64,12 +69,13 @@ struct Binary {
   double (*f)(double, double);
 };
 
-const Binary kArithmetic[] = {
-    {OpKind::kAdd, [](double a, double b) { return a + b; }}, {OpKind::kSub, [](double a, double b) { return a - b; }},
-    {OpKind::kMul, [](double a, double b) { return a * b; }}, {OpKind::kDiv, [](double a, double b) { return a / b; }},
-    {OpKind::kMaximum, [](double a, double b) { return std::max(a, b); }},
-    {OpKind::kMinimum, [](double a, double b) { return std::min(a, b); }},
-    {OpKind::kSquaredDifference, [](double a, double b) { return (a - b) * (a - b); }}};
+const Binary kArithmetic[] = {{OpKind::kAdd, [](double a, double b) { return a + b; }},
+                              {OpKind::kSub, [](double a, double b) { return a - b; }},
+                              {OpKind::kMul, [](double a, double b) { return a * b; }},
+                              {OpKind::kDiv, [](double a, double b) { return a / b; }},
+                              {OpKind::kMaximum, [](double a, double b) { return std::max(a, b); }},
+                              {OpKind::kMinimum, [](double a, double b) { return std::min(a, b); }},
+                              {OpKind::kSquaredDifference, [](double a, double b) { return (a - b) * (a - b); }}};
 
 // The element of "small" that meets element i of "out".
 size_t Broadcast(const Shape& small, const Shape& out, int64_t i) {
@@ -94,18 +100,20 @@ TEST_P(Broadcasting, MeetsElementsAsNumPyDoes) {
   for (const Binary& op : kArithmetic) {
     Tensor expected(DType::kFloat32, shape);
     for (int64_t i = 0; i < shape.num_elements(); ++i)
-      expected.data<float>()[i] = static_cast<float>(op.f(static_cast<double>(a.data<float>()[Broadcast(a_shape, shape, i)]),
-                                                           static_cast<double>(b.data<float>()[Broadcast(b_shape, shape, i)])));
+      expected.data<float>()[i] =
+          static_cast<float>(op.f(static_cast<double>(a.data<float>()[Broadcast(a_shape, shape, i)]),
+                                  static_cast<double>(b.data<float>()[Broadcast(b_shape, shape, i)])));
     ExpectNear(RunKernel(op.kind, NoAttrs{}, {a, b}, {F32(shape)})[0], expected, 2e-7);
   }
 }
 
 using Pair = std::pair<Shape, Shape>;
 INSTANTIATE_TEST_SUITE_P(Shapes, Broadcasting,
-                         testing::Values(Pair{{}, {}}, Pair{{5}, {5}}, Pair{{70000}, {70000}}, Pair{{33}, {}}, Pair{{}, {33}},
-                                         Pair{{4, 7}, {7}}, Pair{{7}, {4, 7}}, Pair{{300, 70}, {300, 1}}, Pair{{4, 1}, {1, 5}},
-                                         Pair{{2, 3, 4, 5}, {3, 1, 5}}, Pair{{2, 1, 4}, {3, 1}}, Pair{{1, 1}, {2, 2}},
-                                         Pair{{0, 3}, {3}}, Pair{{2, 1, 1, 3}, {2, 6, 5, 3}}));
+                         testing::Values(Pair{{}, {}}, Pair{{5}, {5}}, Pair{{70000}, {70000}}, Pair{{33}, {}},
+                                         Pair{{}, {33}}, Pair{{4, 7}, {7}}, Pair{{7}, {4, 7}},
+                                         Pair{{300, 70}, {300, 1}}, Pair{{4, 1}, {1, 5}}, Pair{{2, 3, 4, 5}, {3, 1, 5}},
+                                         Pair{{2, 1, 4}, {3, 1}}, Pair{{1, 1}, {2, 2}}, Pair{{0, 3}, {3}},
+                                         Pair{{2, 1, 1, 3}, {2, 6, 5, 3}}));
 
 TEST(BinaryOps, MaximumAndMinimumKeepNan) {
   const Tensor a = Tensor::Of<float>({3}, {kNan, 1, 2}), b = Tensor::Of<float>({3}, {1, kNan, 3});
@@ -119,9 +127,11 @@ TEST(ActivationGradients, FollowTheirDerivatives) {
   const Shape shape{37};
   const Tensor dy = Random(shape, 1), y = Random(shape, 2, -8, 8);
   const auto check = [&](OpKind kind, bool dy_first, double (*slope)(double)) {
-    const auto out = dy_first ? RunKernel(kind, NoAttrs{}, {dy, y}, {F32(shape)}) : RunKernel(kind, NoAttrs{}, {y, dy}, {F32(shape)});
+    const auto out = dy_first ? RunKernel(kind, NoAttrs{}, {dy, y}, {F32(shape)})
+                              : RunKernel(kind, NoAttrs{}, {y, dy}, {F32(shape)});
     for (size_t i = 0; i < 37; ++i)
-      EXPECT_NEAR(out[0].data<float>()[i], dy.data<float>()[i] * slope(static_cast<double>(y.data<float>()[i])), 3e-5) << OpName(kind);
+      EXPECT_NEAR(out[0].data<float>()[i], dy.data<float>()[i] * slope(static_cast<double>(y.data<float>()[i])), 3e-5)
+          << OpName(kind);
   };
   check(OpKind::kReluGrad, true, [](double v) { return v > 0 ? 1.0 : 0.0; });
   check(OpKind::kRelu6Grad, true, [](double v) { return v > 0 && v < 6 ? 1.0 : 0.0; });

@@ -39,7 +39,8 @@ std::vector<float> Trying() {
   std::mt19937 random(5);
   for (int i = 0; i < 200000; ++i) values.push_back(std::bit_cast<float>(static_cast<uint32_t>(random())));
   for (uint32_t high = 0; high < 65536; high += 7)
-    for (uint32_t low : {0u, 1u, 0x0FFFu, 0x1000u, 0x1001u, 0x7FFFu, 0x8000u, 0x8001u, 0xFFFFu}) values.push_back(std::bit_cast<float>(high << 16 | low));
+    for (uint32_t low : {0u, 1u, 0x0FFFu, 0x1000u, 0x1001u, 0x7FFFu, 0x8000u, 0x8001u, 0xFFFFu})
+      values.push_back(std::bit_cast<float>(high << 16 | low));
   return values;
 }
 

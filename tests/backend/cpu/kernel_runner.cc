@@ -28,9 +28,7 @@ const testing::Environment* const kChooseSimd = testing::AddGlobalTestEnvironmen
 
 void FillWithNan(Tensor* tensor) { std::memset(tensor->raw(), 0xFF, tensor->byte_size()); }
 
-Tensor Allocate(const TensorDesc& desc) {
-  return Tensor(desc, Buffer::OnHost(static_cast<size_t>(desc.byte_size())));
-}
+Tensor Allocate(const TensorDesc& desc) { return Tensor(desc, Buffer::OnHost(static_cast<size_t>(desc.byte_size()))); }
 
 Tensor Packed(const Tensor& plain, const Layout& layout) {
   if (layout.is_plain()) return plain;
@@ -53,9 +51,10 @@ Tensor Unpacked(const Tensor& packed) {
 }  // namespace
 
 std::vector<Tensor> RunKernel(OpKind kind, const Attrs& attrs, const std::vector<Tensor>& inputs,
-                        const std::vector<TensorDesc>& outputs, const RunOptions& options) {
+                              const std::vector<TensorDesc>& outputs, const RunOptions& options) {
   static const KernelTable table({CpuRows()});
-  KernelRequest request{.kind = kind, .attrs = &attrs, .inputs = {}, .outputs = outputs, .name = options.name, .seed = options.seed};
+  KernelRequest request{
+      .kind = kind, .attrs = &attrs, .inputs = {}, .outputs = outputs, .name = options.name, .seed = options.seed};
   for (const Tensor& input : inputs) request.inputs.push_back(input.desc());
   const KernelRow* row = table.Find(kind, KernelDType(request));
   if (row == nullptr) throw Internal("no row for " + std::string(OpName(kind)));
@@ -115,7 +114,8 @@ Tensor AsBFloat16(const Tensor& x) {
 Tensor AsFloat32(const Tensor& x) {
   if (x.dtype() == DType::kFloat32) return x;
   Tensor single(DType::kFloat32, x.shape());
-  std::ranges::transform(x.data<BFloat16>(), single.data<float>().begin(), [](BFloat16 value) { return ToFloat(value); });
+  std::ranges::transform(x.data<BFloat16>(), single.data<float>().begin(),
+                         [](BFloat16 value) { return ToFloat(value); });
   return single;
 }
 

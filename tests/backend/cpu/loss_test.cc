@@ -40,7 +40,8 @@ TEST_P(Softmax, AndItsLogarithmFollowTheDefinition) {
 }
 
 TEST_P(Softmax, SparseCrossEntropyGivesLossAndGradient) {
-  Tensor labels(DType::kInt32, {rows}), wide(DType::kInt64, {rows}), loss(DType::kFloat32, {rows}), grad(DType::kFloat32, shape);
+  Tensor labels(DType::kInt32, {rows}), wide(DType::kInt64, {rows}), loss(DType::kFloat32, {rows}),
+      grad(DType::kFloat32, shape);
   for (int64_t i = 0; i < rows; ++i) {
     const int64_t label = i * 7 % classes;
     labels.data<int32_t>()[i] = static_cast<int32_t>(label);
@@ -48,10 +49,12 @@ TEST_P(Softmax, SparseCrossEntropyGivesLossAndGradient) {
     const auto expected = LogSoftmax(row(i), static_cast<size_t>(classes));
     loss.data<float>()[i] = static_cast<float>(-expected[static_cast<size_t>(label)]);
     for (int64_t j = 0; j < classes; ++j)
-      grad.data<float>()[i * classes + j] = static_cast<float>(std::exp(expected[static_cast<size_t>(j)]) - (j == label ? 1 : 0));
+      grad.data<float>()[i * classes + j] =
+          static_cast<float>(std::exp(expected[static_cast<size_t>(j)]) - (j == label ? 1 : 0));
   }
   for (const Tensor& given : {labels, wide}) {
-    const auto out = RunKernel(OpKind::kSparseSoftmaxCrossEntropyWithLogits, NoAttrs{}, {x, given}, {F32({rows}), F32(shape)});
+    const auto out =
+        RunKernel(OpKind::kSparseSoftmaxCrossEntropyWithLogits, NoAttrs{}, {x, given}, {F32({rows}), F32(shape)});
     ExpectNear(out[0], loss, 1e-6);
     ExpectNear(out[1], grad, 1e-6);
   }
@@ -76,7 +79,8 @@ TEST_P(Softmax, DenseCrossEntropyGivesLossAndGradient) {
 }
 
 using Size = std::pair<int64_t, int64_t>;
-INSTANTIATE_TEST_SUITE_P(Sizes, Softmax, testing::Values(Size{1, 1}, Size{3, 10}, Size{128, 16}, Size{5, 1001}, Size{300, 37}));
+INSTANTIATE_TEST_SUITE_P(Sizes, Softmax,
+                         testing::Values(Size{1, 1}, Size{3, 10}, Size{128, 16}, Size{5, 1001}, Size{300, 37}));
 
 TEST(SparseCrossEntropy, NamesALabelThatIsOutOfRange) {
   const Tensor x = Random({2, 3}, 1), labels = Tensor::Of<int32_t>({2}, {0, 3});
@@ -107,19 +111,23 @@ TEST_P(Lrn, FollowsTheDefinitionForwardAndBackward) {
     const float *xi = x.data<float>().data() + i * c, *gi = dy.data<float>().data() + i * c;
     const auto window = [&](int64_t k, const auto& term) {
       double sum = 0;
-      for (int64_t j = std::max<int64_t>(k - attrs.depth_radius, 0); j <= std::min<int64_t>(k + attrs.depth_radius, c - 1); ++j)
+      for (int64_t j = std::max<int64_t>(k - attrs.depth_radius, 0);
+           j <= std::min<int64_t>(k + attrs.depth_radius, c - 1); ++j)
         sum += term(j);
       return sum;
     };
     const auto s = [&](int64_t k) {
-      return attrs.bias + attrs.alpha * window(k, [&](int64_t j) { return static_cast<double>(xi[j]) * static_cast<double>(xi[j]); });
+      return attrs.bias + attrs.alpha * window(k, [&](int64_t j) {
+                            return static_cast<double>(xi[j]) * static_cast<double>(xi[j]);
+                          });
     };
     const auto yi = [&](int64_t k) { return static_cast<double>(xi[k]) * std::pow(s(k), -attrs.beta); };
     for (int64_t k = 0; k < c; ++k) {
       y.data<float>()[i * c + k] = static_cast<float>(yi(k));
       const double across = window(k, [&](int64_t j) { return static_cast<double>(gi[j]) * yi(j) / s(j); });
-      dx.data<float>()[i * c + k] = static_cast<float>(static_cast<double>(gi[k]) * std::pow(s(k), -attrs.beta) -
-                                                       2 * attrs.alpha * attrs.beta * static_cast<double>(xi[k]) * across);
+      dx.data<float>()[i * c + k] =
+          static_cast<float>(static_cast<double>(gi[k]) * std::pow(s(k), -attrs.beta) -
+                             2 * attrs.alpha * attrs.beta * static_cast<double>(xi[k]) * across);
     }
   }
   const auto out = RunKernel(OpKind::kLRN, attrs, {x}, {F32(shape)});

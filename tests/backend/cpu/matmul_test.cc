@@ -48,9 +48,10 @@ TEST_P(MatMul, GivesTheSameBitsWithOneThreadWhenItIsOurs) {
 
 using Size = std::array<int64_t, 3>;
 INSTANTIATE_TEST_SUITE_P(Sizes, MatMul,
-                         testing::Combine(testing::Values(Size{32, 48, 64}, Size{3, 5, 7}, Size{32, 20000, 1}, Size{1, 333, 70},
-                                                          Size{1, 20000, 1}, Size{9, 1, 50}, Size{40, 1, 1}, Size{1, 1, 40},
-                                                          Size{1, 1, 1}, Size{128, 300, 10}, Size{17, 3, 1}),
+                         testing::Combine(testing::Values(Size{32, 48, 64}, Size{3, 5, 7}, Size{32, 20000, 1},
+                                                          Size{1, 333, 70}, Size{1, 20000, 1}, Size{9, 1, 50},
+                                                          Size{40, 1, 1}, Size{1, 1, 40}, Size{1, 1, 1},
+                                                          Size{128, 300, 10}, Size{17, 3, 1}),
                                           testing::Bool(), testing::Bool()));
 
 // Dense layers in the form of their own, with any number of threads.
@@ -62,7 +63,8 @@ class DenseLayer : public testing::TestWithParam<std::array<int64_t, 3>> {
   void ExpectSameBits(OpKind kind, const Attrs& attrs, const std::vector<Tensor>& inputs, const Shape& result) const {
     const auto one = RunKernel(kind, attrs, inputs, {F32(result)}, {.threads = 1, .use_wishes = true});
     for (int threads : {2, 3})
-      ExpectEqualBits(one[0], RunKernel(kind, attrs, inputs, {F32(result)}, {.threads = threads, .use_wishes = true})[0]);
+      ExpectEqualBits(one[0],
+                      RunKernel(kind, attrs, inputs, {F32(result)}, {.threads = threads, .use_wishes = true})[0]);
   }
 };
 
@@ -81,15 +83,19 @@ TEST_P(DenseLayer, AnImageDoesNotDependOnTheOthers) {
   };
   const RunOptions options{.use_wishes = true};
   const Tensor y = RunKernel(OpKind::k_FusedMatMul, MatMulAttrs{}, {x, w, bias}, {F32({batch, out})}, options)[0];
-  ExpectNear(RunKernel(OpKind::k_FusedMatMul, MatMulAttrs{}, {first(x, 2), w, bias}, {F32({2, out})}, options)[0], first(y, 2), 1e-5);
+  ExpectNear(RunKernel(OpKind::k_FusedMatMul, MatMulAttrs{}, {first(x, 2), w, bias}, {F32({2, out})}, options)[0],
+             first(y, 2), 1e-5);
 }
 
 INSTANTIATE_TEST_SUITE_P(Sizes, DenseLayer,
-                         testing::Values(Size{32, 512, 144}, Size{5, 333, 200}, Size{131, 700, 97}, Size{2, 1024, 1024}, Size{4, 1001, 100}));
+                         testing::Values(Size{32, 512, 144}, Size{5, 333, 200}, Size{131, 700, 97}, Size{2, 1024, 1024},
+                                         Size{4, 1001, 100}));
 
 TEST(MatMulOfNothing, IsTheBias) {
-  const auto out = RunKernel(OpKind::k_FusedMatMul, MatMulAttrs{}, {Tensor(DType::kFloat32, {2, 0}), Tensor(DType::kFloat32, {0, 3}),
-                       Tensor::Of<float>({3}, {1, -2, 3})}, {F32({2, 3})});
+  const auto out =
+      RunKernel(OpKind::k_FusedMatMul, MatMulAttrs{},
+                {Tensor(DType::kFloat32, {2, 0}), Tensor(DType::kFloat32, {0, 3}), Tensor::Of<float>({3}, {1, -2, 3})},
+                {F32({2, 3})});
   ExpectNear(out[0], Tensor::Of<float>({2, 3}, {1, -2, 3, 1, -2, 3}), 0);
 }
 

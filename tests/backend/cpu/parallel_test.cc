@@ -1,4 +1,5 @@
-// The OpenMP team: regions of the user, of ParallelFor and of oneDNN run on the same threads, and the user's find it as it was.
+// The OpenMP team: regions of the user, of ParallelFor and of oneDNN run on the same threads, and the user's find it as
+// it was.
 
 #include "backend/cpu/parallel.h"
 
@@ -39,7 +40,8 @@ float HalfOfTheSmallest() {
   return smallest / 2;
 }
 
-// What each thread makes of it in a region that is not ours. Compared when denormals are not zeros: a comparison would take them so too.
+// What each thread makes of it in a region that is not ours. Compared when denormals are not zeros: a comparison would
+// take them so too.
 std::vector<float> InAnyRegion() {
   std::vector<float> seen(kThreads, -1);
 #pragma omp parallel for num_threads(kThreads) schedule(static, 1)
@@ -93,7 +95,8 @@ TEST(DenormalsInTheTeam, AreThemselvesAgainInOneThatBeganMeanwhile) {
       within = InParallelFor();
     }
     afterwards = InAnyRegion();
-  }).join();
+  })
+      .join();
   EXPECT_THAT(within, Each(0));
   EXPECT_THAT(afterwards, Each(denormal));
 }

@@ -43,7 +43,8 @@ struct Expected {
             cells.emplace_back();
             for (int64_t h = 0; h < c.attrs.ksize[0]; ++h)
               for (int64_t w = 0; w < c.attrs.ksize[1]; ++w) {
-                const int64_t row = i * c.attrs.strides[0] + h - before[0], col = j * c.attrs.strides[1] + w - before[1];
+                const int64_t row = i * c.attrs.strides[0] + h - before[0],
+                              col = j * c.attrs.strides[1] + w - before[1];
                 if (row >= 0 && row < c.x[1] && col >= 0 && col < c.x[2])
                   cells.back().push_back(static_cast<size_t>(((n * c.x[1] + row) * c.x[2] + col) * c.x[3] + ch));
               }
@@ -80,7 +81,8 @@ TEST_P(Pool, MaxGradientGoesToTheFirstOfEqualCells) {
   const Tensor x = Coarse(c().x), dy = Random(expected.y, 2);
   const Tensor y = RunKernel(OpKind::kMaxPool, c().attrs, {x}, {F32(expected.y)})[0];
   Tensor dx(DType::kFloat32, c().x);
-  for (size_t i = 0; i < expected.cells.size(); ++i) dx.data<float>()[Argmax(x, expected.cells[i])] += dy.data<float>()[i];
+  for (size_t i = 0; i < expected.cells.size(); ++i)
+    dx.data<float>()[Argmax(x, expected.cells[i])] += dy.data<float>()[i];
   for (int threads : {1, 2, 5})
     ExpectNear(RunKernel(OpKind::kMaxPoolGrad, c().attrs, {x, y, dy}, {F32(c().x)}, {.threads = threads})[0], dx, 1e-6);
 }
@@ -100,27 +102,30 @@ TEST_P(Pool, AverageGradientIsSharedByTheRealCells) {
   const Tensor dy = Random(expected.y, 2);
   Tensor dx(DType::kFloat32, c().x);
   for (size_t i = 0; i < expected.cells.size(); ++i)
-    for (size_t cell : expected.cells[i]) dx.data<float>()[cell] += dy.data<float>()[i] / static_cast<float>(expected.cells[i].size());
+    for (size_t cell : expected.cells[i])
+      dx.data<float>()[cell] += dy.data<float>()[i] / static_cast<float>(expected.cells[i].size());
   PoolAttrs attrs = c().attrs;
   attrs.target_shape = c().x;
   ExpectNear(RunKernel(OpKind::kAvgPoolGrad, attrs, {dy}, {F32(c().x)})[0], dx, 1e-6);
 }
 
-PoolAttrs Attrs(std::array<int64_t, 2> ksize, std::array<int64_t, 2> strides, Padding padding, std::array<int64_t, 4> pads = {}) {
+PoolAttrs Attrs(std::array<int64_t, 2> ksize, std::array<int64_t, 2> strides, Padding padding,
+                std::array<int64_t, 4> pads = {}) {
   return {.ksize = ksize, .strides = strides, .padding = padding, .explicit_paddings = pads};
 }
 
-INSTANTIATE_TEST_SUITE_P(Cases, Pool,
-                         testing::Values(Case{"k3s2_same", {2, 12, 11, 20}, Attrs({3, 3}, {2, 2}, Padding::kSame)},
-                                         Case{"k2s2_valid", {3, 9, 8, 16}, Attrs({2, 2}, {2, 2}, Padding::kValid)},
-                                         Case{"k3s1_same", {1, 7, 6, 40}, Attrs({3, 3}, {1, 1}, Padding::kSame)},
-                                         Case{"k1s2", {2, 5, 5, 3}, Attrs({1, 1}, {2, 2}, Padding::kSame)},
-                                         Case{"k2s3_gaps", {2, 9, 10, 5}, Attrs({2, 2}, {3, 3}, Padding::kValid)},
-                                         Case{"k3x2s1x2", {1, 6, 9, 33}, Attrs({3, 2}, {1, 2}, Padding::kSame)},
-                                         Case{"explicit", {2, 7, 7, 17}, Attrs({3, 3}, {2, 2}, Padding::kExplicit, {1, 1, 0, 2})},
-                                         Case{"global", {3, 8, 8, 48}, Attrs({8, 8}, {1, 1}, Padding::kValid)},
-                                         Case{"one_channel", {1, 6, 6, 1}, Attrs({2, 2}, {2, 2}, Padding::kValid)}),
-                         [](const auto& info) { return std::string(info.param.name); });
+INSTANTIATE_TEST_SUITE_P(
+    Cases, Pool,
+    testing::Values(Case{"k3s2_same", {2, 12, 11, 20}, Attrs({3, 3}, {2, 2}, Padding::kSame)},
+                    Case{"k2s2_valid", {3, 9, 8, 16}, Attrs({2, 2}, {2, 2}, Padding::kValid)},
+                    Case{"k3s1_same", {1, 7, 6, 40}, Attrs({3, 3}, {1, 1}, Padding::kSame)},
+                    Case{"k1s2", {2, 5, 5, 3}, Attrs({1, 1}, {2, 2}, Padding::kSame)},
+                    Case{"k2s3_gaps", {2, 9, 10, 5}, Attrs({2, 2}, {3, 3}, Padding::kValid)},
+                    Case{"k3x2s1x2", {1, 6, 9, 33}, Attrs({3, 2}, {1, 2}, Padding::kSame)},
+                    Case{"explicit", {2, 7, 7, 17}, Attrs({3, 3}, {2, 2}, Padding::kExplicit, {1, 1, 0, 2})},
+                    Case{"global", {3, 8, 8, 48}, Attrs({8, 8}, {1, 1}, Padding::kValid)},
+                    Case{"one_channel", {1, 6, 6, 1}, Attrs({2, 2}, {2, 2}, Padding::kValid)}),
+    [](const auto& info) { return std::string(info.param.name); });
 
 TEST(PoolNan, WinsAndTakesTheGradient) {
   Tensor x = Random({1, 2, 2, 1}, 1);
@@ -128,7 +133,8 @@ TEST(PoolNan, WinsAndTakesTheGradient) {
   const PoolAttrs attrs = Attrs({2, 2}, {2, 2}, Padding::kValid);
   const auto y = RunKernel(OpKind::kMaxPool, attrs, {x}, {F32({1, 1, 1, 1})});
   EXPECT_TRUE(std::isnan(y[0].data<float>()[0]));
-  const auto dx = RunKernel(OpKind::kMaxPoolGrad, attrs, {x, y[0], Tensor::Of<float>({1, 1, 1, 1}, {5})}, {F32({1, 2, 2, 1})});
+  const auto dx =
+      RunKernel(OpKind::kMaxPoolGrad, attrs, {x, y[0], Tensor::Of<float>({1, 1, 1, 1}, {5})}, {F32({1, 2, 2, 1})});
   ExpectNear(dx[0], Tensor::Of<float>({1, 2, 2, 1}, {0, 0, 5, 0}), 0);
 }
 

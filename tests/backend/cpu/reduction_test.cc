@@ -60,7 +60,8 @@ TEST_P(Reductions, AgreeWithPlainLoops) {
     Tensor tensor(DType::kFloat32, out);
     for (size_t i = 0; i < n; ++i) tensor.data<float>()[i] = static_cast<float>(expected[i] * scale);
     const ReduceAttrs attrs{c.axes, false};
-    const auto two = RunKernel(kind, attrs, {x}, {F32(out)}), one = RunKernel(kind, attrs, {x}, {F32(out)}, {.threads = 1});
+    const auto two = RunKernel(kind, attrs, {x}, {F32(out)}),
+               one = RunKernel(kind, attrs, {x}, {F32(out)}, {.threads = 1});
     ExpectNear(two[0], tensor, 1e-5);
     ExpectEqualBits(two[0], one[0]);
   };
@@ -70,15 +71,18 @@ TEST_P(Reductions, AgreeWithPlainLoops) {
   check(OpKind::kMin, min, 1);
 }
 
-// Only the result is ever rounded: where it is float32 it has a float32 result's digits, where it is bfloat16 that number's nearest.
+// Only the result is ever rounded: where it is float32 it has a float32 result's digits, where it is bfloat16 that
+// number's nearest.
 TEST_P(Reductions, OfBFloat16AddInFloat32) {
   const Case& c = GetParam();
   const Tensor x = AsBFloat16(Random(c.x, 1, -1, 2));
   const Shape out = OutShape(c);
   Tensor expected(DType::kFloat32, out);
-  std::ranges::transform(PlainLoops(c, AsFloat32(x)).sum, expected.data<float>().begin(), [](double v) { return static_cast<float>(v); });
+  std::ranges::transform(PlainLoops(c, AsFloat32(x)).sum, expected.data<float>().begin(),
+                         [](double v) { return static_cast<float>(v); });
   const ReduceAttrs attrs{c.axes, false};
-  const auto two = RunKernel(OpKind::kSum, attrs, {x}, {F32(out)}), one = RunKernel(OpKind::kSum, attrs, {x}, {F32(out)}, {.threads = 1});
+  const auto two = RunKernel(OpKind::kSum, attrs, {x}, {F32(out)}),
+             one = RunKernel(OpKind::kSum, attrs, {x}, {F32(out)}, {.threads = 1});
   ExpectNear(two[0], expected, 1e-5);
   ExpectEqualBits(two[0], one[0]);
   ExpectEqualBits(RunKernel(OpKind::kSum, attrs, {x}, {{DType::kBFloat16, out, {}}})[0], AsBFloat16(two[0]));
@@ -86,14 +90,17 @@ TEST_P(Reductions, OfBFloat16AddInFloat32) {
 
 INSTANTIATE_TEST_SUITE_P(Cases, Reductions,
                          testing::Values(Case{{5}, {0}}, Case{{200003}, {0}}, Case{{3, 7}, {1}}, Case{{300, 1001}, {1}},
-                                         Case{{3, 7}, {0}}, Case{{4096, 10}, {0}}, Case{{3000, 130}, {0}}, Case{{8, 7, 7, 96}, {1, 2}},
-                                         Case{{4, 5, 6, 7}, {0, 2}}, Case{{4, 5, 6, 7}, {1, 3}}, Case{{4, 33, 6, 7}, {0, 2, 3}},
-                                         Case{{4, 5, 6, 7}, {0, 1, 2, 3}}, Case{{4, 5}, {}}, Case{{1, 6, 1}, {0, 2}}, Case{{1, 1}, {0}}));
+                                         Case{{3, 7}, {0}}, Case{{4096, 10}, {0}}, Case{{3000, 130}, {0}},
+                                         Case{{8, 7, 7, 96}, {1, 2}}, Case{{4, 5, 6, 7}, {0, 2}},
+                                         Case{{4, 5, 6, 7}, {1, 3}}, Case{{4, 33, 6, 7}, {0, 2, 3}},
+                                         Case{{4, 5, 6, 7}, {0, 1, 2, 3}}, Case{{4, 5}, {}}, Case{{1, 6, 1}, {0, 2}},
+                                         Case{{1, 1}, {0}}));
 
 TEST(ReductionOfNothing, GivesTheNeutralElement) {
   const Tensor x(DType::kFloat32, {0, 3});
   const ReduceAttrs attrs{{0}, false};
-  const auto sum = RunKernel(OpKind::kSum, attrs, {x}, {F32({3})}), mean = RunKernel(OpKind::kMean, attrs, {x}, {F32({3})}),
+  const auto sum = RunKernel(OpKind::kSum, attrs, {x}, {F32({3})}),
+             mean = RunKernel(OpKind::kMean, attrs, {x}, {F32({3})}),
              max = RunKernel(OpKind::kMax, attrs, {x}, {F32({3})});
   for (size_t i = 0; i < 3; ++i) {
     EXPECT_EQ(sum[0].data<float>()[i], 0);
@@ -130,9 +137,11 @@ TEST(BiasAddGrad, SumsOverAllButTheChannels) {
     const int64_t c = shape[shape.rank() - 1];
     Tensor expected(DType::kFloat32, {c});
     std::vector<double> sums(static_cast<size_t>(c));
-    for (size_t i = 0; i < dy.data<float>().size(); ++i) sums[i % sums.size()] += static_cast<double>(dy.data<float>()[i]);
+    for (size_t i = 0; i < dy.data<float>().size(); ++i)
+      sums[i % sums.size()] += static_cast<double>(dy.data<float>()[i]);
     std::ranges::transform(sums, expected.data<float>().begin(), [](double v) { return static_cast<float>(v); });
-    for (const Tensor& given : {dy, half}) ExpectNear(RunKernel(OpKind::kBiasAddGrad, BiasAddAttrs{}, {given}, {F32({c})})[0], expected, 1e-4);
+    for (const Tensor& given : {dy, half})
+      ExpectNear(RunKernel(OpKind::kBiasAddGrad, BiasAddAttrs{}, {given}, {F32({c})})[0], expected, 1e-4);
   }
 }
 

@@ -45,13 +45,17 @@ void ForEachTap(const ConvProblem& p, const Visit& visit) {
         for (int64_t tap = 0; tap < p.kernel_h * p.kernel_w; ++tap) {
           const int64_t row = i + tap / p.kernel_w - p.paddings[0], col = j + tap % p.kernel_w - p.paddings[2];
           if (row < 0 || row >= p.in_h || col < 0 || col >= p.in_w) continue;
-          visit(((n * p.in_h + row) * p.in_w + col) * p.in_c, tap * p.in_c * p.out_c, ((n * p.out_h + i) * p.out_w + j) * p.out_c);
+          visit(((n * p.in_h + row) * p.in_w + col) * p.in_c, tap * p.in_c * p.out_c,
+                ((n * p.out_h + i) * p.out_w + j) * p.out_c);
         }
 }
 
-// What the definition gives, in double precision, rounded. The tensors are x, filter and y, of which "kind" says the result.
+// What the definition gives, in double precision, rounded. The tensors are x, filter and y, of which "kind" says the
+// result.
 Tensor Expected(ConvKind kind, const ConvProblem& p, const Tensor& first, const Tensor& second) {
-  const Shape shape = kind == ConvKind::kForward ? YShape(p) : kind == ConvKind::kBackwardData ? XShape(p) : FilterShape(p);
+  const Shape shape = kind == ConvKind::kForward        ? YShape(p)
+                      : kind == ConvKind::kBackwardData ? XShape(p)
+                                                        : FilterShape(p);
   std::vector<double> sums(static_cast<size_t>(shape.num_elements()));
   const float *a = first.data<float>().data(), *b = second.data<float>().data();
   ForEachTap(p, [&](int64_t x, int64_t f, int64_t y) {
@@ -59,9 +63,15 @@ Tensor Expected(ConvKind kind, const ConvProblem& p, const Tensor& first, const 
       for (int64_t k = 0; k < p.out_c; ++k) {
         const int64_t w = f + c * p.out_c + k;
         switch (kind) {
-          case ConvKind::kForward: sums[static_cast<size_t>(y + k)] += static_cast<double>(a[x + c]) * static_cast<double>(b[w]); break;
-          case ConvKind::kBackwardData: sums[static_cast<size_t>(x + c)] += static_cast<double>(a[w]) * static_cast<double>(b[y + k]); break;
-          case ConvKind::kBackwardFilter: sums[static_cast<size_t>(w)] += static_cast<double>(a[x + c]) * static_cast<double>(b[y + k]); break;
+          case ConvKind::kForward:
+            sums[static_cast<size_t>(y + k)] += static_cast<double>(a[x + c]) * static_cast<double>(b[w]);
+            break;
+          case ConvKind::kBackwardData:
+            sums[static_cast<size_t>(x + c)] += static_cast<double>(a[w]) * static_cast<double>(b[y + k]);
+            break;
+          case ConvKind::kBackwardFilter:
+            sums[static_cast<size_t>(w)] += static_cast<double>(a[x + c]) * static_cast<double>(b[y + k]);
+            break;
         }
       }
   });
@@ -85,7 +95,9 @@ Inputs InputsOf(ConvKind kind, const ConvProblem& p) {
 
 // Runs the kernel with outputs and workspace full of NaN, so that what it forgets to write shows.
 Tensor Convolve(ConvKind kind, const ConvProblem& p, const Inputs& in, int threads = 2, const Tensor* bias = nullptr) {
-  const Shape shape = kind == ConvKind::kForward ? YShape(p) : kind == ConvKind::kBackwardData ? XShape(p) : FilterShape(p);
+  const Shape shape = kind == ConvKind::kForward        ? YShape(p)
+                      : kind == ConvKind::kBackwardData ? XShape(p)
+                                                        : FilterShape(p);
   PreparedKernel prepared = kind == ConvKind::kBackwardFilter
                                 ? PrepareWinogradFilterGradient(p, threads)
                                 : PrepareWinograd(kind, p, {.bias = bias != nullptr, .relu = bias != nullptr}, threads);
@@ -151,17 +163,20 @@ TEST_P(Winograd, BiasAndReluFollowTheSum) {
 
 INSTANTIATE_TEST_SUITE_P(
     Cases, Winograd,
-    testing::Values(Case{"one_tile", {1, 4, 4, 16}, 16, {1, 1, 1, 1}}, Case{"one_pixel", {2, 1, 1, 8}, 8, {1, 1, 1, 1}},
-                    Case{"one_channel", {2, 6, 5, 1}, 1, {1, 1, 1, 1}}, Case{"odd_channels", {2, 9, 7, 5}, 19, {1, 1, 1, 1}},
-                    Case{"no_padding", {1, 13, 11, 20}, 36, {0, 0, 0, 0}}, Case{"one_output", {1, 3, 3, 17}, 33, {0, 0, 0, 0}},
-                    Case{"uneven_padding", {2, 7, 8, 12}, 10, {0, 2, 3, 1}}, Case{"wide_padding", {1, 5, 5, 16}, 8, {4, 3, 5, 2}},
-                    Case{"many_tiles", {3, 50, 34, 16}, 24, {1, 1, 1, 1}},       // several blocks and pieces
-                    Case{"many_channels", {2, 10, 10, 200}, 136, {1, 1, 1, 1}},  // planes shared out among the threads
-                    Case{"many_of_both", {1, 60, 60, 128}, 128, {1, 1, 1, 1}},   // several chunks of tiles
-                    Case{"five_taps", {2, 9, 7, 20}, 33, {2, 2, 2, 2}, 5}, Case{"five_taps_no_padding", {1, 11, 12, 16}, 7, {0, 0, 0, 0}, 5},
-                    Case{"five_taps_one_pixel", {3, 1, 1, 3}, 2, {2, 2, 2, 2}, 5}, Case{"five_taps_uneven", {1, 6, 7, 8}, 8, {5, 1, 0, 3}, 5},
-                    Case{"five_taps_many_tiles", {2, 27, 31, 32}, 64, {2, 2, 2, 2}, 5},
-                    Case{"five_taps_many_channels", {1, 14, 14, 130}, 120, {2, 2, 2, 2}, 5}),
+    testing::Values(
+        Case{"one_tile", {1, 4, 4, 16}, 16, {1, 1, 1, 1}}, Case{"one_pixel", {2, 1, 1, 8}, 8, {1, 1, 1, 1}},
+        Case{"one_channel", {2, 6, 5, 1}, 1, {1, 1, 1, 1}}, Case{"odd_channels", {2, 9, 7, 5}, 19, {1, 1, 1, 1}},
+        Case{"no_padding", {1, 13, 11, 20}, 36, {0, 0, 0, 0}}, Case{"one_output", {1, 3, 3, 17}, 33, {0, 0, 0, 0}},
+        Case{"uneven_padding", {2, 7, 8, 12}, 10, {0, 2, 3, 1}}, Case{"wide_padding", {1, 5, 5, 16}, 8, {4, 3, 5, 2}},
+        Case{"many_tiles", {3, 50, 34, 16}, 24, {1, 1, 1, 1}},       // several blocks and pieces
+        Case{"many_channels", {2, 10, 10, 200}, 136, {1, 1, 1, 1}},  // planes shared out among the threads
+        Case{"many_of_both", {1, 60, 60, 128}, 128, {1, 1, 1, 1}},   // several chunks of tiles
+        Case{"five_taps", {2, 9, 7, 20}, 33, {2, 2, 2, 2}, 5},
+        Case{"five_taps_no_padding", {1, 11, 12, 16}, 7, {0, 0, 0, 0}, 5},
+        Case{"five_taps_one_pixel", {3, 1, 1, 3}, 2, {2, 2, 2, 2}, 5},
+        Case{"five_taps_uneven", {1, 6, 7, 8}, 8, {5, 1, 0, 3}, 5},
+        Case{"five_taps_many_tiles", {2, 27, 31, 32}, 64, {2, 2, 2, 2}, 5},
+        Case{"five_taps_many_channels", {1, 14, 14, 130}, 120, {2, 2, 2, 2}, 5}),
     [](const auto& info) { return std::string(info.param.name); });
 
 TEST(WinogradRule, TakesLargeLayersAndLeavesTheOthers) {
@@ -178,7 +193,8 @@ TEST(WinogradRule, TakesLargeLayersAndLeavesTheOthers) {
 TEST(WinogradRule, LeavesConvolutionsThatItCannotCompute) {
   const ConvProblem good = ProblemOf({"", {16, 56, 56, 64}, 64, {1, 1, 1, 1}});
   ConvProblem strided = good, dilated = good, grouped = good, large = good, other_type = good;
-  strided.strides = {1, 2}, dilated.dilations = {2, 1}, grouped.groups = 2, large.kernel_w = 7, other_type.dtype = DType::kBFloat16;
+  strided.strides = {1, 2}, dilated.dilations = {2, 1}, grouped.groups = 2, large.kernel_w = 7,
+  other_type.dtype = DType::kBFloat16;
   EXPECT_TRUE(CanUseWinograd(good));
   for (const ConvProblem& p : {strided, dilated, grouped, large, other_type}) EXPECT_FALSE(CanUseWinograd(p));
 }

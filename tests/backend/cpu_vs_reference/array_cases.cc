@@ -18,7 +18,8 @@ void AddJoinCases(OpCases* cases) {
 
 void AddPadCases(OpCases* cases) {
   const Tensor x = Random({2, 4, 5, 3});
-  const std::vector<std::pair<int64_t, int64_t>> edges{{0, 0}, {1, 2}, {2, 1}, {0, 0}}, channels{{0, 0}, {0, 0}, {0, 0}, {2, 3}};
+  const std::vector<std::pair<int64_t, int64_t>> edges{{0, 0}, {1, 2}, {2, 1}, {0, 0}},
+      channels{{0, 0}, {0, 0}, {0, 0}, {2, 3}};
   Add(cases, OpKind::kPad, PadAttrs{edges, PadMode::kConstant, 0}, {x});
   Add(cases, OpKind::kPad, PadAttrs{channels, PadMode::kConstant, 1.5}, {x});
   Add(cases, OpKind::kPad, PadAttrs{{{1, 0}, {0, 3}}, PadMode::kConstant, 0}, {Random({30, 70})});
@@ -32,7 +33,8 @@ void AddPadCases(OpCases* cases) {
 
 void AddArrayCases(OpCases* cases) {
   const Tensor x = Random({2, 3, 4, 5});
-  for (const std::vector<int>& perm : {std::vector<int>{0, 2, 3, 1}, {0, 3, 1, 2}, {3, 2, 1, 0}, {0, 1, 2, 3}, {1, 0, 3, 2}})
+  for (const std::vector<int>& perm :
+       {std::vector<int>{0, 2, 3, 1}, {0, 3, 1, 2}, {3, 2, 1, 0}, {0, 1, 2, 3}, {1, 0, 3, 2}})
     Add(cases, OpKind::kTranspose, TransposeAttrs{perm}, {x});
   Add(cases, OpKind::kTranspose, TransposeAttrs{{1, 0}}, {Random({100, 130})});
   Add(cases, OpKind::kTranspose, TransposeAttrs{{0, 2, 3, 1}}, {Random({2, 33, 14, 14})});
@@ -68,7 +70,8 @@ void AddReductionCases(OpCases* cases) {
     Add(cases, OpKind::kTopK, TopKAttrs{k}, {RandomHalves({7, 10})});
     Add(cases, OpKind::kInTopK, TopKAttrs{k}, {RandomHalves({20, 10}), RandomIndices(DType::kInt32, {20}, 12)});
   }
-  for (const Shape& s : {Shape{}, Shape{1}, Shape{7, 9}, Shape{300, 333}}) Add(cases, OpKind::kL2Loss, NoAttrs{}, {Random(s)});
+  for (const Shape& s : {Shape{}, Shape{1}, Shape{7, 9}, Shape{300, 333}})
+    Add(cases, OpKind::kL2Loss, NoAttrs{}, {Random(s)});
 }
 
 }  // namespace muster::testing

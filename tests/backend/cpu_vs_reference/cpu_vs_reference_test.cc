@@ -128,7 +128,8 @@ TEST_P(CpuRow, AgreesWithTheReference) {
   const KernelRow row = GetParam();
   if (row.kind == OpKind::k_Reorder) return CheckReorder(row.dtype);
   const auto it = Cases().find(row.kind);
-  ASSERT_TRUE(it != Cases().end()) << "the CPU backend computes " << OpName(row.kind) << ", but op_cases.h has no case of it";
+  ASSERT_TRUE(it != Cases().end()) << "the CPU backend computes " << OpName(row.kind)
+                                   << ", but op_cases.h has no case of it";
   int tested = 0;
   for (const OpCase& original : it->second) {
     const OpCase op = WithDType(original, row.dtype);
@@ -145,15 +146,16 @@ TEST_P(CpuRow, AgreesWithTheReference) {
   EXPECT_GT(tested, 0) << "no case of " << OpName(row.kind) << " has dtype " << DTypeName(row.dtype);
 }
 
-// Batch norm of bfloat16 activations with float32 parameters, as networks in bfloat16 have it: a form of its own, while that of the
-// row's cases, whose parameters are bfloat16 too, is computed in float32.
+// Batch norm of bfloat16 activations with float32 parameters, as networks in bfloat16 have it: a form of its own, while
+// that of the row's cases, whose parameters are bfloat16 too, is computed in float32.
 class BFloat16BatchNorm : public ::testing::TestWithParam<OpKind> {};
 
 TEST_P(BFloat16BatchNorm, WithFloat32ParametersAgreesWithTheReference) {
   for (const OpCase& original : Cases().at(GetParam())) {
     OpCase op = original;
     const Shape shape = op.inputs[0].shape();
-    if (shape[0] * shape[1] * shape[2] < 16) continue;  // the gradient is then a small rest of large numbers, each rounded
+    if (shape[0] * shape[1] * shape[2] < 16)
+      continue;  // the gradient is then a small rest of large numbers, each rounded
     for (Tensor& input : op.inputs)
       if (input.shape().rank() == 4) input = Converted(input, DType::kBFloat16);
     SCOPED_TRACE(::testing::Message() << Describe(op) << ", case " << &original - Cases().at(GetParam()).data());
@@ -163,8 +165,8 @@ TEST_P(BFloat16BatchNorm, WithFloat32ParametersAgreesWithTheReference) {
 }
 
 INSTANTIATE_TEST_SUITE_P(, BFloat16BatchNorm,
-                         ::testing::Values(OpKind::kFusedBatchNorm, OpKind::kFusedBatchNormGrad, OpKind::k_FusedBatchNormEx,
-                                           OpKind::k_FusedBatchNormGradEx),
+                         ::testing::Values(OpKind::kFusedBatchNorm, OpKind::kFusedBatchNormGrad,
+                                           OpKind::k_FusedBatchNormEx, OpKind::k_FusedBatchNormGradEx),
                          [](const auto& info) { return std::string(OpName(info.param)); });
 
 // The oracle has the same freedoms, which these cases exercise as well.
@@ -176,7 +178,9 @@ TEST(ReferenceRow, AnyOutputMayBeUnread) {
       for (size_t missing = 0; num_outputs > 1 && missing < num_outputs; ++missing) {
         const auto actual = RunOp(ReferenceTable(), op, {.missing_output = static_cast<int>(missing)});
         for (size_t i = 0; i < num_outputs; ++i)
-          if (i != missing) { ASSERT_EQ(ToDoubles(actual[i]), ToDoubles(expected[i])) << Describe(op); }
+          if (i != missing) {
+            ASSERT_EQ(ToDoubles(actual[i]), ToDoubles(expected[i])) << Describe(op);
+          }
       }
     }
 }
@@ -189,7 +193,8 @@ TEST(ReferenceRow, OutputsMayTakeThePlaceOfInputs) {
       const auto expected = RunOp(ReferenceTable(), op);
       for (int i = 0; i < static_cast<int>(pairs.size()); ++i) {
         const auto actual = RunOp(ReferenceTable(), op, {.in_place = i});
-        for (size_t j = 0; j < actual.size(); ++j) ASSERT_EQ(ToDoubles(actual[j]), ToDoubles(expected[j])) << Describe(op);
+        for (size_t j = 0; j < actual.size(); ++j)
+          ASSERT_EQ(ToDoubles(actual[j]), ToDoubles(expected[j])) << Describe(op);
       }
     }
 }

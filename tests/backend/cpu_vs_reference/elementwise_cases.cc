@@ -8,8 +8,9 @@ const Shape kShapes[] = {{}, {1}, {17}, {3, 5, 7}, {2, 3, 4, 33}, {64, 1000}};
 
 // Pairs that broadcast in every manner that kernels tell apart.
 const std::pair<Shape, Shape> kBroadcasts[] = {
-    {{4, 5, 6}, {6}},       {{6}, {4, 5, 6}},    {{4, 5, 6}, {5, 1}},      {{4, 1, 6}, {1, 5, 1}}, {{}, {3, 37}}, {{3, 37}, {}},
-    {{2, 3, 4, 5}, {2, 1, 1, 5}}, {{100, 64}, {64}}, {{100, 64}, {100, 1}}, {{2, 7, 7, 32}, {32}},
+    {{4, 5, 6}, {6}},      {{6}, {4, 5, 6}},      {{4, 5, 6}, {5, 1}},          {{4, 1, 6}, {1, 5, 1}},
+    {{}, {3, 37}},         {{3, 37}, {}},         {{2, 3, 4, 5}, {2, 1, 1, 5}}, {{100, 64}, {64}},
+    {{100, 64}, {100, 1}}, {{2, 7, 7, 32}, {32}},
 };
 
 struct Range {
@@ -18,15 +19,15 @@ struct Range {
 };
 
 constexpr Range kUnary[] = {
-    {OpKind::kNeg, -3, 3},        {OpKind::kSquare, -3, 3},      {OpKind::kSqrt, 0.1, 4},   {OpKind::kRsqrt, 0.1, 4},
-    {OpKind::kReciprocal, 0.2, 4}, {OpKind::kAbs, -3, 3},        {OpKind::kSign, -3, 3},    {OpKind::kExp, -5, 5},
-    {OpKind::kLog, 0.1, 10},      {OpKind::kCos, -6, 6},         {OpKind::kSin, -6, 6},     {OpKind::kFloor, -5, 5},
-    {OpKind::kCeil, -5, 5},       {OpKind::kIsFinite, -1, 1},    {OpKind::kRelu, -3, 3},    {OpKind::kRelu6, -3, 9},
-    {OpKind::kSigmoid, -20, 20},  {OpKind::kTanh, -10, 10},      {OpKind::kSoftplus, -30, 30},
+    {OpKind::kNeg, -3, 3},         {OpKind::kSquare, -3, 3},   {OpKind::kSqrt, 0.1, 4},      {OpKind::kRsqrt, 0.1, 4},
+    {OpKind::kReciprocal, 0.2, 4}, {OpKind::kAbs, -3, 3},      {OpKind::kSign, -3, 3},       {OpKind::kExp, -5, 5},
+    {OpKind::kLog, 0.1, 10},       {OpKind::kCos, -6, 6},      {OpKind::kSin, -6, 6},        {OpKind::kFloor, -5, 5},
+    {OpKind::kCeil, -5, 5},        {OpKind::kIsFinite, -1, 1}, {OpKind::kRelu, -3, 3},       {OpKind::kRelu6, -3, 9},
+    {OpKind::kSigmoid, -20, 20},   {OpKind::kTanh, -10, 10},   {OpKind::kSoftplus, -30, 30},
 };
 
 constexpr Range kBinary[] = {
-    {OpKind::kAdd, -3, 3},     {OpKind::kSub, -3, 3},     {OpKind::kMul, -3, 3}, {OpKind::kDiv, 0.5, 4},
+    {OpKind::kAdd, -3, 3},     {OpKind::kSub, -3, 3},     {OpKind::kMul, -3, 3},  {OpKind::kDiv, 0.5, 4},
     {OpKind::kMaximum, -3, 3}, {OpKind::kMinimum, -3, 3}, {OpKind::kPow, 0.3, 3}, {OpKind::kSquaredDifference, -3, 3},
 };
 
@@ -68,7 +69,8 @@ void AddElementwiseCases(OpCases* cases) {
   }
   for (OpKind kind : kComparisons)
     for (const auto& [a, b] : kBroadcasts) Add(cases, kind, NoAttrs{}, {RandomHalves(a), RandomHalves(b)});
-  for (DType to : {DType::kFloat32, DType::kFloat64, DType::kFloat16, DType::kBFloat16, DType::kInt32, DType::kInt64, DType::kBool})
+  for (DType to : {DType::kFloat32, DType::kFloat64, DType::kFloat16, DType::kBFloat16, DType::kInt32, DType::kInt64,
+                   DType::kBool})
     Add(cases, OpKind::kCast, CastAttrs{to}, {RandomHalves({5, 77}, -9, 9)});
   for (const Shape& shape : kShapes)
     for (int count : {1, 2, 3, 5}) {

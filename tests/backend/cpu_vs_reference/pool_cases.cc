@@ -16,7 +16,8 @@ void AddPoolCases(OpCases* cases) {
       {{2, 9, 9, 33}, {.ksize = {3, 2}, .strides = {2, 1}}},
       {{2, 6, 6, 4}, {.ksize = {1, 1}, .strides = {2, 2}}},
       {{3, 7, 7, 64}, {.ksize = {7, 7}, .strides = {1, 1}}},
-      {{1, 12, 12, 8}, {.ksize = {3, 3}, .strides = {2, 2}, .padding = Padding::kExplicit, .explicit_paddings = {1, 1, 1, 1}}},
+      {{1, 12, 12, 8},
+       {.ksize = {3, 3}, .strides = {2, 2}, .padding = Padding::kExplicit, .explicit_paddings = {1, 1, 1, 1}}},
       {{1, 4, 4, 1}, {.ksize = {5, 5}, .strides = {3, 3}, .padding = Padding::kSame}},
       {{4, 28, 28, 32}, {.ksize = {2, 2}, .strides = {2, 2}, .padding = Padding::kSame}},
   };

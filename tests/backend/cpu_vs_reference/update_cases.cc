@@ -3,8 +3,8 @@
 namespace muster::testing {
 namespace {
 
-// An update's inputs in a row of letters: v a variable or slot of any sign, p one that is positive, g the gradient, and a
-// number for each scalar.
+// An update's inputs in a row of letters: v a variable or slot of any sign, p one that is positive, g the gradient, and
+// a number for each scalar.
 struct Update {
   OpKind kind;
   std::string_view letters;

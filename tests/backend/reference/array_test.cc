@@ -43,7 +43,8 @@ TEST(ReferenceArray, EveryTypeMoves) {
   for (DType dtype : kTypes) {
     const Tensor x = Counting({2, 3}, dtype);
     const auto expect = [&](OpKind kind, const Attrs& attrs, const std::vector<Tensor>& inputs, Values expected) {
-      EXPECT_THAT(Result(kind, attrs, inputs), ElementsAreArray(As(dtype, expected))) << OpName(kind) << " " << DTypeName(dtype);
+      EXPECT_THAT(Result(kind, attrs, inputs), ElementsAreArray(As(dtype, expected)))
+          << OpName(kind) << " " << DTypeName(dtype);
     };
     expect(OpKind::kReshape, ShapeAttrs{{3, 2}}, {x}, {0, 1, 2, 3, 4, 5});
     expect(OpKind::kExpandDims, AxisAttrs{0}, {x}, {0, 1, 2, 3, 4, 5});
@@ -72,8 +73,10 @@ TEST(ReferenceArray, MirrorsIncludeTheEdgeOnlyWhenSymmetric) {
 
 TEST(ReferenceArray, MirrorPadGradAddsUpWhatWasMirrored) {
   const Tensor dy = Counting({6}, DType::kFloat32);
-  EXPECT_THAT(Result(OpKind::kMirrorPadGrad, PadAttrs{{{2, 1}}, PadMode::kReflect}, {dy}), ElementsAre(2, 1 + 3 + 5, 0 + 4));
-  EXPECT_THAT(Result(OpKind::kMirrorPadGrad, PadAttrs{{{2, 1}}, PadMode::kSymmetric}, {dy}), ElementsAre(1 + 2, 0 + 3, 4 + 5));
+  EXPECT_THAT(Result(OpKind::kMirrorPadGrad, PadAttrs{{{2, 1}}, PadMode::kReflect}, {dy}),
+              ElementsAre(2, 1 + 3 + 5, 0 + 4));
+  EXPECT_THAT(Result(OpKind::kMirrorPadGrad, PadAttrs{{{2, 1}}, PadMode::kSymmetric}, {dy}),
+              ElementsAre(1 + 2, 0 + 3, 4 + 5));
 }
 
 TEST(ReferenceArray, TransposeOfThreeAxes) {
@@ -83,8 +86,10 @@ TEST(ReferenceArray, TransposeOfThreeAxes) {
 
 TEST(ReferenceArray, OneHotLeavesRowsOfBadIndicesOff) {
   const Tensor indices = Tensor::Of<int64_t>({4}, {1, -1, 2, 0});
-  EXPECT_THAT(Result(OpKind::kOneHot, OneHotAttrs{2, 5, -1, DType::kInt32}, {indices}), ElementsAre(-1, 5, -1, -1, -1, -1, 5, -1));
-  EXPECT_THAT(Result(OpKind::kOneHot, OneHotAttrs{2, 1, 0, DType::kBFloat16}, {indices}), ElementsAre(0, 1, 0, 0, 0, 0, 1, 0));
+  EXPECT_THAT(Result(OpKind::kOneHot, OneHotAttrs{2, 5, -1, DType::kInt32}, {indices}),
+              ElementsAre(-1, 5, -1, -1, -1, -1, 5, -1));
+  EXPECT_THAT(Result(OpKind::kOneHot, OneHotAttrs{2, 1, 0, DType::kBFloat16}, {indices}),
+              ElementsAre(0, 1, 0, 0, 0, 0, 1, 0));
 }
 
 TEST(ReferenceReduction, AnyAxesOfEveryNumber) {
@@ -92,7 +97,8 @@ TEST(ReferenceReduction, AnyAxesOfEveryNumber) {
     const Tensor x = Counting({2, 3, 2}, dtype);
     EXPECT_THAT(Result(OpKind::kSum, ReduceAttrs{{0, 2}}, {x}), ElementsAre(14, 22, 30)) << DTypeName(dtype);
     EXPECT_THAT(Result(OpKind::kSum, ReduceAttrs{{1}}, {x}), ElementsAre(6, 9, 24, 27)) << DTypeName(dtype);
-    EXPECT_THAT(Result(OpKind::kSum, ReduceAttrs{{}}, {Counting({3}, dtype)}), ElementsAre(0, 1, 2)) << DTypeName(dtype);
+    EXPECT_THAT(Result(OpKind::kSum, ReduceAttrs{{}}, {Counting({3}, dtype)}), ElementsAre(0, 1, 2))
+        << DTypeName(dtype);
     EXPECT_THAT(Result(OpKind::kMean, ReduceAttrs{{1}}, {x}), ElementsAre(2, 3, 8, 9)) << DTypeName(dtype);
     EXPECT_THAT(Result(OpKind::kMax, ReduceAttrs{{0}}, {x}), ElementsAre(6, 7, 8, 9, 10, 11)) << DTypeName(dtype);
     EXPECT_THAT(Result(OpKind::kMin, ReduceAttrs{{0, 1, 2}, true}, {x}), ElementsAre(0)) << DTypeName(dtype);

@@ -29,7 +29,8 @@ TEST(ReferenceBatchNorm, OneValuePerChannelHasNoBesselCorrection) {
 TEST(ReferenceBatchNorm, InferenceReservesWhatItsGradientNeeds) {
   const Inputs in;
   const BatchNormAttrs attrs{.epsilon = 1e-3, .is_training = false};
-  const auto out = RunOp(ReferenceTable(), {OpKind::kFusedBatchNorm, attrs, {in.x, in.scale, in.offset, in.mean, in.variance}});
+  const auto out =
+      RunOp(ReferenceTable(), {OpKind::kFusedBatchNorm, attrs, {in.x, in.scale, in.offset, in.mean, in.variance}});
   EXPECT_EQ(ToDoubles(out[1]), ToDoubles(in.mean));
   EXPECT_EQ(ToDoubles(out[2]), ToDoubles(in.variance));
   for (size_t c = 0; c < 5; ++c)
@@ -60,11 +61,14 @@ TEST(ReferenceBatchNorm, FusedFormsEqualTheirParts) {
         for (size_t i = 1; i < 5; ++i) EXPECT_EQ(ToDoubles(fused[i]), ToDoubles(plain[i]));
 
         const auto parts = RunOp(table, {OpKind::kFusedBatchNormGrad, attrs, {g, in.x, in.scale, plain[3], plain[4]}});
-        const auto grads = RunOp(table, {OpKind::k_FusedBatchNormGradEx, attrs,
-                                         {in.dy, in.x, in.scale, plain[3], plain[4], in.offset, fused[0]}});
+        const auto grads = RunOp(
+            table,
+            {OpKind::k_FusedBatchNormGradEx, attrs, {in.dy, in.x, in.scale, plain[3], plain[4], in.offset, fused[0]}});
         ASSERT_EQ(grads.size(), side ? 4u : 3u);
         for (size_t i = 0; i < 3; ++i) EXPECT_EQ(ToDoubles(grads[i]), ToDoubles(parts[i]));
-        if (side) { EXPECT_EQ(ToDoubles(grads[3]), ToDoubles(g)); }
+        if (side) {
+          EXPECT_EQ(ToDoubles(grads[3]), ToDoubles(g));
+        }
       }
 }
 

@@ -1,4 +1,5 @@
-// The convolution kernels against their definition: one loop over all products of an input, a filter and an output element.
+// The convolution kernels against their definition: one loop over all products of an input, a filter and an output
+// element.
 #include <cmath>
 
 #include <gtest/gtest.h>
@@ -39,7 +40,8 @@ void ForEachTerm(const ConvGeometry& g, F term) {
           }
 }
 
-void ExpectClose(const std::vector<double>& actual, const std::vector<double>& expected, double tolerance, const char* what) {
+void ExpectClose(const std::vector<double>& actual, const std::vector<double>& expected, double tolerance,
+                 const char* what) {
   ASSERT_EQ(actual.size(), expected.size()) << what;
   for (size_t i = 0; i < actual.size(); ++i)
     ASSERT_NEAR(actual[i], expected[i], tolerance * std::max(1.0, std::abs(expected[i]))) << what << " at " << i;
@@ -57,7 +59,8 @@ void CheckAgainstDefinition(const Kinds& kinds, const ConvCase& c, DType dtype, 
   SCOPED_TRACE(c.what);
   const ConvGeometry g = kinds.geometry(c.x, c.filter, c.attrs);
   const Shape y_shape = ImageShape(g.output(), DataFormat::kNHWC);
-  const Tensor x = RandomTensor(dtype, c.x, 1), w = RandomTensor(dtype, c.filter, 2), dy = RandomTensor(dtype, y_shape, 3);
+  const Tensor x = RandomTensor(dtype, c.x, 1), w = RandomTensor(dtype, c.filter, 2),
+               dy = RandomTensor(dtype, y_shape, 3);
   const auto xs = ToDoubles(x), ws = ToDoubles(w), dys = ToDoubles(dy);
   std::vector<double> ys(dys.size()), dxs(xs.size()), dws(ws.size());
   ForEachTerm(g, [&](int64_t i, int64_t j, int64_t k) {
@@ -83,7 +86,9 @@ const ConvCase kConvCases[] = {
     {"stride wider than the window", {1, 10, 10, 2}, {2, 2, 2, 3}, {.strides = {3, 4}}},
     {"dilated", {2, 10, 9, 3}, {3, 3, 3, 4}, {.dilations = {2, 3}}},
     {"dilated and strided", {1, 12, 13, 2}, {3, 3, 2, 4}, {.strides = {2, 2}, .dilations = {2, 3}}},
-    {"explicit padding", {1, 8, 8, 3}, {7, 7, 3, 4},
+    {"explicit padding",
+     {1, 8, 8, 3},
+     {7, 7, 3, 4},
      {.strides = {2, 2}, .padding = Padding::kExplicit, .explicit_paddings = {3, 3, 2, 4}}},
     {"three groups", {2, 6, 6, 6}, {3, 3, 2, 9}, {}},
     {"one group per channel", {2, 6, 5, 4}, {3, 3, 1, 8}, {.strides = {2, 1}}},
@@ -116,10 +121,12 @@ TEST(ReferenceConv, FusedFormsEqualTheirParts) {
   const KernelTable& table = ReferenceTable();
   const Tensor y = RunOp(table, {OpKind::kConv2D, ConvAttrs{}, {x, w}})[0];
   Tensor biased = RunOp(table, {OpKind::kBiasAdd, BiasAddAttrs{}, {y, bias}})[0];
-  ExpectClose(ToDoubles(RunOp(table, {OpKind::k_FusedConv2D, ConvAttrs{}, {x, w, bias}})[0]), ToDoubles(biased), 1e-14, "bias");
+  ExpectClose(ToDoubles(RunOp(table, {OpKind::k_FusedConv2D, ConvAttrs{}, {x, w, bias}})[0]), ToDoubles(biased), 1e-14,
+              "bias");
   for (double& value : biased.data<double>()) value = std::max(value, 0.0);
   const ConvAttrs relu{.activation = Activation::kRelu};
-  ExpectClose(ToDoubles(RunOp(table, {OpKind::k_FusedConv2D, relu, {x, w, bias}})[0]), ToDoubles(biased), 1e-14, "relu");
+  ExpectClose(ToDoubles(RunOp(table, {OpKind::k_FusedConv2D, relu, {x, w, bias}})[0]), ToDoubles(biased), 1e-14,
+              "relu");
 
   ConvAttrs attrs{.target_shape = w.shape()};
   const auto fused = RunOp(table, {OpKind::k_FusedConv2DBackpropFilter, attrs, {x, y}});

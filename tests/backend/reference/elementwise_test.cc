@@ -68,7 +68,8 @@ TEST(ReferenceElementwise, NothingIsDoneForEmptyTensors) {
 TEST(ReferenceElementwise, IntegersDivideTowardsZeroAndWrapAround) {
   const Tensor a = Tensor::Of<int32_t>({4}, {7, -7, INT32_MIN, 5}), b = Tensor::Of<int32_t>({4}, {2, 2, -1, -5});
   EXPECT_THAT(Result(OpKind::kDiv, {a, b}), ElementsAre(3, -3, INT32_MIN, -1));
-  EXPECT_THAT(Result(OpKind::kAdd, {Tensor::Scalar<int32_t>(INT32_MAX), Tensor::Scalar<int32_t>(1)}), ElementsAre(INT32_MIN));
+  EXPECT_THAT(Result(OpKind::kAdd, {Tensor::Scalar<int32_t>(INT32_MAX), Tensor::Scalar<int32_t>(1)}),
+              ElementsAre(INT32_MIN));
   EXPECT_THROW(Result(OpKind::kDiv, {a, Tensor::Scalar<int32_t>(0)}), Error);
   EXPECT_THROW(Result(OpKind::kPow, {a, Tensor::Scalar<int32_t>(-1)}), Error);
 }
@@ -81,7 +82,8 @@ TEST(ReferenceElementwise, MaximumAndMinimumKeepNaN) {
 }
 
 TEST(ReferenceElementwise, LogicFollowsItsTruthTables) {
-  const Tensor a = Tensor::Of<bool>({4}, {false, false, true, true}), b = Tensor::Of<bool>({4}, {false, true, false, true});
+  const Tensor a = Tensor::Of<bool>({4}, {false, false, true, true}),
+               b = Tensor::Of<bool>({4}, {false, true, false, true});
   EXPECT_THAT(Result(OpKind::kLogicalAnd, {a, b}), ElementsAre(0, 0, 0, 1));
   EXPECT_THAT(Result(OpKind::kLogicalOr, {a, b}), ElementsAre(0, 1, 1, 1));
   EXPECT_THAT(Result(OpKind::kLogicalNot, {a}), ElementsAre(1, 1, 0, 0));
@@ -110,15 +112,19 @@ TEST(ReferenceElementwise, FunctionsOfOneInputHaveTheirClosedForms) {
 TEST(ReferenceElementwise, SelectMovesEveryType) {
   for (DType dtype : {DType::kFloat32, DType::kFloat64, DType::kFloat16, DType::kBFloat16, DType::kInt32, DType::kInt64,
                       DType::kUInt8, DType::kBool}) {
-    const auto tensor = [&](std::initializer_list<float> v) { return testing::Converted(Tensor::Of<float>({3}, v), dtype); };
+    const auto tensor = [&](std::initializer_list<float> v) {
+      return testing::Converted(Tensor::Of<float>({3}, v), dtype);
+    };
     const Tensor a = tensor({1, 1, 0}), b = tensor({0, 1, 1});
-    EXPECT_THAT(Result(OpKind::kSelect, {Tensor::Of<bool>({3}, {true, false, false}), a, b}), ElementsAre(1, 1, 1)) << DTypeName(dtype);
+    EXPECT_THAT(Result(OpKind::kSelect, {Tensor::Of<bool>({3}, {true, false, false}), a, b}), ElementsAre(1, 1, 1))
+        << DTypeName(dtype);
     EXPECT_THAT(Result(OpKind::kSelect, {Tensor::Scalar(true), a, b}), ElementsAre(1, 1, 0)) << DTypeName(dtype);
   }
 }
 
 TEST(ReferenceElementwise, AddNAddsInDoubleAndRoundsOnce) {
-  const Tensor big = Tensor::Of<float>({1}, {1e8f}), one = Tensor::Of<float>({1}, {1}), minus = Tensor::Of<float>({1}, {-1e8f});
+  const Tensor big = Tensor::Of<float>({1}, {1e8f}), one = Tensor::Of<float>({1}, {1}),
+               minus = Tensor::Of<float>({1}, {-1e8f});
   EXPECT_THAT(Result(OpKind::kAddN, {big, one, minus}), ElementsAre(1));
   EXPECT_THAT(Result(OpKind::kAddN, {one}), ElementsAre(1));
 }
@@ -135,7 +141,8 @@ TEST(ReferenceCast, EveryPairOfTypesKeepsSmallNumbers) {
                               DType::kInt32,   DType::kInt64,   DType::kUInt8,   DType::kBool};
   for (DType from : kTypes)
     for (DType to : kTypes)
-      EXPECT_THAT(Result(OpKind::kCast, {testing::Converted(Tensor::Of<float>({2}, {0, 1}), from)}, CastAttrs{to}), ElementsAre(0, 1))
+      EXPECT_THAT(Result(OpKind::kCast, {testing::Converted(Tensor::Of<float>({2}, {0, 1}), from)}, CastAttrs{to}),
+                  ElementsAre(0, 1))
           << DTypeName(from) << " to " << DTypeName(to);
 }
 

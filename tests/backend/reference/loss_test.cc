@@ -40,7 +40,9 @@ TEST(ReferenceLoss, DenseLabelsOfOneClassEqualSparseOnes) {
 
 TEST(ReferenceLoss, AnImpossibleClassWithoutWeightCostsNothing) {
   const Tensor logits = Tensor::Of<double>({1, 2}, {-INFINITY, 0}), labels = Tensor::Of<double>({1, 2}, {0, 1});
-  EXPECT_EQ(RunOp(ReferenceTable(), {OpKind::kSoftmaxCrossEntropyWithLogits, NoAttrs{}, {logits, labels}})[0].data<double>()[0], 0);
+  EXPECT_EQ(RunOp(ReferenceTable(), {OpKind::kSoftmaxCrossEntropyWithLogits, NoAttrs{}, {logits, labels}})[0]
+                .data<double>()[0],
+            0);
 }
 
 }  // namespace

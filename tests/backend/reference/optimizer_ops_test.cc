@@ -1,5 +1,5 @@
-// The update kernels against TensorFlow's ten steps of each optimizer (tests/data/golden/optimizers.json). Optimizers that
-// are made of several operations are tested with the builders of nn/.
+// The update kernels against TensorFlow's ten steps of each optimizer (tests/data/golden/optimizers.json). Optimizers
+// that are made of several operations are tested with the builders of nn/.
 #include <cmath>
 #include <cstdio>
 #include <functional>
@@ -18,7 +18,8 @@ using nlohmann::json;
 using testing::RunOp;
 
 Tensor Vector(DType dtype, const std::vector<double>& values) {
-  return testing::Converted(Tensor::Of<double>(Shape{static_cast<int64_t>(values.size())}, std::span<const double>(values)), dtype);
+  return testing::Converted(
+      Tensor::Of<double>(Shape{static_cast<int64_t>(values.size())}, std::span<const double>(values)), dtype);
 }
 Tensor Number(DType dtype, double value) { return testing::Converted(Tensor::Scalar<double>(value), dtype); }
 
@@ -31,8 +32,8 @@ struct Recipe {
   double tolerance = 2e-6;
 };
 
-// A recipe of the scalars before and after the gradient, which do not depend on the step. Scalars are float32 numbers in
-// both of the table's precisions.
+// A recipe of the scalars before and after the gradient, which do not depend on the step. Scalars are float32 numbers
+// in both of the table's precisions.
 Recipe Fixed(OpKind kind, std::vector<float> slots, std::vector<float> before, std::vector<float> after = {},
              ApplyAttrs attrs = {}) {
   return {kind, attrs, std::move(slots), [=](int, const Tensor& grad, DType dtype) {

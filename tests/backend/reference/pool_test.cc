@@ -14,7 +14,9 @@ using testing::ToDoubles;
 
 const PoolAttrs kSame3{.ksize = {1, 3}, .strides = {1, 1}, .padding = Padding::kSame};
 
-Tensor Row(std::initializer_list<double> values) { return Tensor::Of<double>({1, 1, static_cast<int64_t>(values.size()), 1}, values); }
+Tensor Row(std::initializer_list<double> values) {
+  return Tensor::Of<double>({1, 1, static_cast<int64_t>(values.size()), 1}, values);
+}
 
 TEST(ReferencePool, AverageDividesByRealCells) {
   EXPECT_EQ(ToDoubles(RunOp(ReferenceTable(), {OpKind::kAvgPool, kSame3, {Row({2, 4, 6, 8})}})[0]),

@@ -24,8 +24,10 @@ TEST(ReferenceState, FillAndAssignWorkForEveryType) {
 
 TEST(ReferenceState, AssignAddAndSubUpdateTheVariable) {
   const Tensor var = Tensor::Of<int64_t>({2}, {5, 6}), value = Tensor::Of<int64_t>({2}, {1, 2});
-  EXPECT_EQ(ToDoubles(RunOp(ReferenceTable(), {OpKind::kAssignAdd, NoAttrs{}, {var, value}})[1]), (std::vector<double>{6, 8}));
-  EXPECT_EQ(ToDoubles(RunOp(ReferenceTable(), {OpKind::kAssignSub, NoAttrs{}, {var, value}})[1]), (std::vector<double>{4, 4}));
+  EXPECT_EQ(ToDoubles(RunOp(ReferenceTable(), {OpKind::kAssignAdd, NoAttrs{}, {var, value}})[1]),
+            (std::vector<double>{6, 8}));
+  EXPECT_EQ(ToDoubles(RunOp(ReferenceTable(), {OpKind::kAssignSub, NoAttrs{}, {var, value}})[1]),
+            (std::vector<double>{4, 4}));
 }
 
 // A form of float32 [n] that stores the elements backwards, with one zero behind them.
@@ -34,7 +36,10 @@ class Backwards final : public OpaqueFormat {
   Backwards(int64_t n, std::string key) : n_(n), key_(std::move(key)) {}
   const std::string& key() const override { return key_; }
   int64_t byte_size() const override { return (n_ + 1) * 4; }
-  void Pack(const void* plain, void* packed) const override { Copy(plain, packed); static_cast<float*>(packed)[n_] = 0; }
+  void Pack(const void* plain, void* packed) const override {
+    Copy(plain, packed);
+    static_cast<float*>(packed)[n_] = 0;
+  }
   void Unpack(const void* packed, void* plain) const override { Copy(packed, plain); }
 
  private:
@@ -47,7 +52,8 @@ class Backwards final : public OpaqueFormat {
 
 std::vector<float> Reorder(const std::vector<float>& from, const Layout& from_layout, const Layout& to_layout) {
   const Attrs attrs = NoAttrs{};
-  const KernelRequest request{OpKind::k_Reorder, &attrs, {{DType::kFloat32, {3}, from_layout}}, {{DType::kFloat32, {3}, to_layout}}};
+  const KernelRequest request{
+      OpKind::k_Reorder, &attrs, {{DType::kFloat32, {3}, from_layout}}, {{DType::kFloat32, {3}, to_layout}}};
   PreparedKernel prepared = ReferenceTable().Find(OpKind::k_Reorder, DType::kFloat32)->prepare(request, {});
   std::vector<float> source = from, result(static_cast<size_t>(request.outputs[0].byte_size()) / 4);
   std::vector<char> workspace(static_cast<size_t>(prepared.workspace_bytes));

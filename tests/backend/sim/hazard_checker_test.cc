@@ -20,7 +20,8 @@ class Hazards : public testing::Test {
 
   char memory_[64] = {};
   HazardChecker checker_;
-  const int a_ = checker_.AddLane("GPU:0 compute stream"), b_ = checker_.AddLane("GPU:0 exchange stream"), c_ = checker_.AddLane("GPU:1");
+  const int a_ = checker_.AddLane("GPU:0 compute stream"), b_ = checker_.AddLane("GPU:0 exchange stream"),
+            c_ = checker_.AddLane("GPU:1");
 };
 
 }  // namespace
@@ -76,7 +77,8 @@ TEST_F(Hazards, TheMessageNamesBothSides) {
     FAIL();
   } catch (const Error& error) {
     EXPECT_EQ(error.message(),
-              "hazard: copy on GPU:0 exchange stream reads its input 0 (8 bytes) while MatMul dense on GPU:0 compute stream may still be "
+              "hazard: copy on GPU:0 exchange stream reads its input 0 (8 bytes) while MatMul dense on GPU:0 compute "
+              "stream may still be "
               "writing it: a wait is missing");
   }
 }

@@ -10,7 +10,9 @@
 namespace muster {
 namespace {
 
-DeviceName Gpu(int index) { return DeviceName::Parse("/job:localhost/replica:0/task:0/device:GPU:" + std::to_string(index)); }
+DeviceName Gpu(int index) {
+  return DeviceName::Parse("/job:localhost/replica:0/task:0/device:GPU:" + std::to_string(index));
+}
 
 SimStream& StreamOf(SimGpu& gpu, StreamKind kind) { return static_cast<SimStream&>(*gpu.stream(kind)); }
 
@@ -139,7 +141,8 @@ TEST(SimGpu, MemoryLimitsAreStrict) {
 TEST(SimGpu, DelaysKeepTheOrderWithinAStream) {
   SimGpu gpu(Gpu(0), kMiB, false, {.delay_seed = 5});
   std::vector<int> order;
-  for (int i = 0; i < 50; ++i) StreamOf(gpu, StreamKind::kCompute).Enqueue("work", {}, [&order, i] { order.push_back(i); });
+  for (int i = 0; i < 50; ++i)
+    StreamOf(gpu, StreamKind::kCompute).Enqueue("work", {}, [&order, i] { order.push_back(i); });
   gpu.stream(StreamKind::kCompute)->Synchronize();
   for (int i = 0; i < 50; ++i) EXPECT_EQ(order[static_cast<size_t>(i)], i);
 }

@@ -20,8 +20,7 @@ NodeId AddTo(Graph* graph, const OpCase& op) {
     const TensorDesc& desc = op.inputs[i].desc();
     if (static_cast<int>(i) < num_refs)
       inputs.push_back({scope.AddVariableNode(fmt::format("ref{}", i), desc.dtype, desc.shape), 0});
-    else
-      inputs.push_back(ops::Placeholder(scope, desc.dtype, desc.shape));
+    else inputs.push_back(ops::Placeholder(scope, desc.dtype, desc.shape));
   }
   return (op.name.empty() ? scope : scope.Named(op.name)).AddNode(op.kind, inputs, op.attrs);
 }
@@ -130,7 +129,8 @@ std::vector<Tensor> RunOp(const KernelTable& table, const OpCase& op, const RunO
     const auto [output, input] = prepared.in_place.at(static_cast<size_t>(options.in_place));
     const Tensor& shared = outputs.at(static_cast<size_t>(output));
     if (shared.byte_size() != inputs.at(static_cast<size_t>(input)).byte_size())
-      throw Internal(fmt::format("{} asks to compute output {} in place of input {} of another size", OpName(op.kind), output, input));
+      throw Internal(fmt::format("{} asks to compute output {} in place of input {} of another size", OpName(op.kind),
+                                 output, input));
     std::memcpy(shared.raw(), in[static_cast<size_t>(input)], shared.byte_size());
     in[static_cast<size_t>(input)] = shared.raw();
   }

@@ -25,9 +25,9 @@ struct RunOptions {
 };
 
 // Runs the operation by its row in the table, as a plan would: shapes from the graph's rules, kernel from Prepare,
-// workspace and outputs filled with garbage before. Inputs that the operation updates in place are copied first. Returns
-// the outputs, row-major (empty where missing), and after them the updated inputs. Throws Error when shapes do not fit,
-// NotFound when there is no such row.
+// workspace and outputs filled with garbage before. Inputs that the operation updates in place are copied first.
+// Returns the outputs, row-major (empty where missing), and after them the updated inputs. Throws Error when shapes do
+// not fit, NotFound when there is no such row.
 std::vector<Tensor> RunOp(const KernelTable& table, const OpCase& op, const RunOptions& options = {});
 
 // The (output, input) pairs that the kernel says may share memory.

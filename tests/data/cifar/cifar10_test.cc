@@ -30,7 +30,8 @@ TEST_P(GoldenCifar10, ImagesAndLabelsComeInTheListedOrder) {
   const auto folder = testing::GoldenDir() / "cifar10" / GetParam();
   const json contents = testing::GoldenJson("cifar10/contents.json");
   const Tensor images = testing::GoldenTensor("cifar10/images_nhwc.npy");
-  const auto train = ReadCifar10(folder, Subset::kTrain, 11, "--data_dir"), test = ReadCifar10(folder, Subset::kValidation, 11, "--data_dir");
+  const auto train = ReadCifar10(folder, Subset::kTrain, 11, "--data_dir"),
+             test = ReadCifar10(folder, Subset::kValidation, 11, "--data_dir");
   ASSERT_EQ(train->size(), 15);
   ASSERT_EQ(test->size(), 3);
   EXPECT_EQ(train->num_classes(), 11);
@@ -52,14 +53,17 @@ INSTANTIATE_TEST_SUITE_P(Forms, GoldenCifar10, ::testing::Values("cifar-10-batch
 TEST(Cifar10, DamageIsOneLineWithFileAndPlace) {
   const testing::TempFolder folder;
   const auto read = [&] { ReadCifar10(folder.path(), Subset::kTrain, 11, "--data_dir"); };
-  EXPECT_THAT(ErrorOf(read), EndsWith("neither data_batch_1 nor data_batch_1.bin in the folder (CIFAR-10's Python or binary form)"));
+  EXPECT_THAT(ErrorOf(read),
+              EndsWith("neither data_batch_1 nor data_batch_1.bin in the folder (CIFAR-10's Python or binary form)"));
   std::string bytes = ReadFile(GoldenPath("cifar10/cifar-10-batches-bin/data_batch_1.bin"));
   folder.Write("data_batch_1.bin", bytes.substr(0, 4000));
-  EXPECT_THAT(ErrorOf(read), EndsWith("data_batch_1.bin: the file has 4000 bytes and ends inside image 1 at byte 3073; a multiple of 3073 was expected"));
+  EXPECT_THAT(ErrorOf(read), EndsWith("data_batch_1.bin: the file has 4000 bytes and ends inside image 1 at byte 3073; "
+                                      "a multiple of 3073 was expected"));
   bytes[3073] = 77;
   folder.Write("data_batch_1.bin", bytes);
   EXPECT_THAT(ErrorOf(read), EndsWith("data_batch_1.bin: image 1 at byte 3073: the label is 77; 0 to 9 was expected"));
-  EXPECT_THAT(ErrorOf([&] { ReadCifar10(folder.path() / "none", Subset::kTrain, 11, "--data_dir"); }), HasSubstr("there is no such folder"));
+  EXPECT_THAT(ErrorOf([&] { ReadCifar10(folder.path() / "none", Subset::kTrain, 11, "--data_dir"); }),
+              HasSubstr("there is no such folder"));
 }
 
 TEST(Cifar10, ATruncatedPickleSaysWhere) {
@@ -67,7 +71,9 @@ TEST(Cifar10, ATruncatedPickleSaysWhere) {
   const std::string bytes = ReadFile(GoldenPath("cifar10/cifar-10-batches-py/data_batch_1"));
   for (const size_t size : {size_t{0}, size_t{1}, size_t{40}, size_t{5000}, bytes.size() - 1}) {
     folder.Write("data_batch_1", bytes.substr(0, size));
-    EXPECT_THAT(ErrorOf([&] { ReadCifar10(folder.path(), Subset::kTrain, 11, "--data_dir"); }), HasSubstr("data_batch_1: byte ")) << size;
+    EXPECT_THAT(ErrorOf([&] { ReadCifar10(folder.path(), Subset::kTrain, 11, "--data_dir"); }),
+                HasSubstr("data_batch_1: byte "))
+        << size;
   }
 }
 
@@ -87,12 +93,22 @@ TEST(Pickle, EveryFlippedByteIsReadOrRefused) {
 }
 
 TEST(Pickle, RefusesToCallAnythingElse) {
-  EXPECT_EQ(ErrorOf([] { Pickle("\x80\x02" "cos\nsystem\nU\x02ls\x85R."); }), "byte 18: the pickle calls os system, which has no place in a data set");
+  EXPECT_EQ(ErrorOf([] {
+              Pickle(
+                  "\x80\x02"
+                  "cos\nsystem\nU\x02ls\x85R.");
+            }),
+            "byte 18: the pickle calls os system, which has no place in a data set");
 }
 
 TEST(Pickle, ReadsPython2sStringsAndIntegers) {
   using namespace std::string_literals;
-  const std::string bytes = "\x80\x02}(U\x01" "aK\x07U\x01" "bJ\xff\xff\xff\xffU\x01" "c\x8a\x02\x00\xff" "u."s;
+  const std::string bytes =
+      "\x80\x02}(U\x01"
+      "aK\x07U\x01"
+      "bJ\xff\xff\xff\xffU\x01"
+      "c\x8a\x02\x00\xff"
+      "u."s;
   const Pickle pickle(bytes);
   EXPECT_EQ(*pickle.root().Find("a")->As<int64_t>(), 7);
   EXPECT_EQ(*pickle.root().Find("b")->As<int64_t>(), -1);
@@ -100,14 +116,19 @@ TEST(Pickle, ReadsPython2sStringsAndIntegers) {
   EXPECT_EQ(pickle.root().Find("d"), nullptr);
 }
 
-// As NumPy 2.4 writes numpy.arange(6, dtype=numpy.uint8).reshape(2, 3) with protocol 5, inside {"data": ...}: "bytes" is how its
-// six bytes are written, "order" C (rows first) or F.
+// As NumPy 2.4 writes numpy.arange(6, dtype=numpy.uint8).reshape(2, 3) with protocol 5, inside {"data": ...}: "bytes"
+// is how its six bytes are written, "order" C (rows first) or F.
 std::string Protocol5Array(const std::string& module, const std::string& bytes, const std::string& order) {
   using namespace std::string_literals;
-  const std::string type = "\x8c\x05numpy\x94\x8c\x05" "dtype\x94\x93\x94\x8c\x02u1\x94\x89\x88\x87\x94R\x94"
-                           "(K\x03\x8c\x01|\x94NNNJ\xff\xff\xff\xffJ\xff\xff\xff\xffK\x00t\x94" "b"s;
-  return "\x80\x05}\x94(\x8c\x04" "data\x94\x8c"s + static_cast<char>(module.size()) + module + "\x94\x8c\x0b_frombuffer\x94\x93\x94(" + bytes + "\x94" +
-         type + "K\x02K\x03\x86\x94\x8c\x01" + order + "\x94t\x94R\x94u.";
+  const std::string type =
+      "\x8c\x05numpy\x94\x8c\x05"
+      "dtype\x94\x93\x94\x8c\x02u1\x94\x89\x88\x87\x94R\x94"
+      "(K\x03\x8c\x01|\x94NNNJ\xff\xff\xff\xffJ\xff\xff\xff\xffK\x00t\x94"
+      "b"s;
+  return "\x80\x05}\x94(\x8c\x04"
+         "data\x94\x8c"s +
+         static_cast<char>(module.size()) + module + "\x94\x8c\x0b_frombuffer\x94\x93\x94(" + bytes + "\x94" + type +
+         "K\x02K\x03\x86\x94\x8c\x01" + order + "\x94t\x94R\x94u.";
 }
 
 TEST(Pickle, ReadsArraysOfProtocol5) {
@@ -123,8 +144,10 @@ TEST(Pickle, ReadsArraysOfProtocol5) {
       EXPECT_EQ(array->bytes, "\0\1\2\3\4\5"s);
     }
   }
-  EXPECT_THAT(ErrorOf([&] { Pickle pickle(Protocol5Array("numpy._core.numeric", writable, "F")); }), HasSubstr("one of bytes (u1), by rows, was expected"));
-  EXPECT_THAT(ErrorOf([&] { Pickle pickle(Protocol5Array("numpy._core.numeric", writable.substr(0, 12), "C")); }), HasSubstr("byte "));
+  EXPECT_THAT(ErrorOf([&] { Pickle pickle(Protocol5Array("numpy._core.numeric", writable, "F")); }),
+              HasSubstr("one of bytes (u1), by rows, was expected"));
+  EXPECT_THAT(ErrorOf([&] { Pickle pickle(Protocol5Array("numpy._core.numeric", writable.substr(0, 12), "C")); }),
+              HasSubstr("byte "));
   EXPECT_EQ(ErrorOf([&] { Pickle("\x80\x05\x97."); }), "byte 2: code 0x97 is not known here");  // a buffer outside
 }
 

@@ -19,7 +19,8 @@ constexpr int kFirst = 1, kSecond = 2;  // what the two checkpoints hold
 void WriteCheckpoint(const std::string& prefix, int value, int num_shards) {
   BundleWriter writer(prefix, num_shards);
   for (int shard = 0; shard < num_shards; ++shard)
-    writer.Add("t" + std::to_string(shard), Tensor::Of<float>({2}, {static_cast<float>(value), static_cast<float>(num_shards)}), shard);
+    writer.Add("t" + std::to_string(shard),
+               Tensor::Of<float>({2}, {static_cast<float>(value), static_cast<float>(num_shards)}), shard);
   writer.Finish();
 }
 
@@ -78,7 +79,8 @@ TEST_P(BundleCrash, LeavesTheOldCheckpointOrTheNewOneAtAnyMoment) {
     if (end == End::kCannotTrace) GTEST_SKIP() << "processes must not be traced here";
     int value = 0;
     ASSERT_NO_THROW(value = ReadCheckpoint(prefix)) << "killed at call " << calls;
-    (value == kFirst ? was_old : was_new) = true;  // in this order but for system calls of the allocator, which come when they want
+    (value == kFirst ? was_old : was_new) =
+        true;  // in this order but for system calls of the allocator, which come when they want
     if (end == End::kDone) break;
     // The next writer ends with the same files as one that nobody disturbed.
     WriteCheckpoint(prefix, 3, new_shards);
@@ -92,7 +94,8 @@ TEST_P(BundleCrash, LeavesTheOldCheckpointOrTheNewOneAtAnyMoment) {
   EXPECT_TRUE(was_old && was_new);
 }
 
-INSTANTIATE_TEST_SUITE_P(Shards, BundleCrash, ::testing::Values(std::pair{1, 1}, std::pair{2, 2}, std::pair{3, 1}, std::pair{1, 2}));
+INSTANTIATE_TEST_SUITE_P(Shards, BundleCrash,
+                         ::testing::Values(std::pair{1, 1}, std::pair{2, 2}, std::pair{3, 1}, std::pair{1, 2}));
 
 }  // namespace
 }  // namespace muster::data

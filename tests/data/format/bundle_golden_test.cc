@@ -18,7 +18,8 @@ using nlohmann::json;
 double NumberOf(const json& value) { return value.is_boolean() ? value.get<bool>() : value.get<double>(); }
 
 void ExpectValues(const json& expected, const Tensor& value, const std::string& name) {
-  for (size_t i = 0; i < expected.size(); ++i) EXPECT_EQ(ElementAsDouble(value, i), NumberOf(expected[i])) << name << " element " << i;
+  for (size_t i = 0; i < expected.size(); ++i)
+    EXPECT_EQ(ElementAsDouble(value, i), NumberOf(expected[i])) << name << " element " << i;
 }
 
 double SumOf(const Tensor& value) {
@@ -52,7 +53,8 @@ void ExpectEntry(const json& expected, const BundleReader& bundle) {
     return;
   }
   const Tensor value = bundle.Read(name);
-  const json values = expected.contains("values") ? Flat(json::array({expected["values"]})) : Flat(expected["first_values"]);
+  const json values =
+      expected.contains("values") ? Flat(json::array({expected["values"]})) : Flat(expected["first_values"]);
   if (expected.contains("values")) {
     EXPECT_EQ(static_cast<int64_t>(values.size()), value.shape().num_elements()) << name;
   }
@@ -96,7 +98,8 @@ void WriteAgain(const BundleReader& from, const std::string& prefix) {
         for (int64_t row = 0; row < part.shape()[0]; ++row)
           for (int64_t column = 0; column < part.shape()[1]; ++column)
             part.data<float>()[static_cast<size_t>(row * part.shape()[1] + column)] =
-                whole.data<float>()[static_cast<size_t>((slice.extents[0].start + row) * entry.shape[1] + slice.extents[1].start + column)];
+                whole.data<float>()[static_cast<size_t>((slice.extents[0].start + row) * entry.shape[1] +
+                                                        slice.extents[1].start + column)];
         writer.AddSlice(entry.name, entry.shape, slice, part);
       }
     }
@@ -111,7 +114,8 @@ TEST_P(GoldenBundle, WrittenAgainItIsTheSameBytes) {
   int files = 0;
   for (const auto& file : std::filesystem::directory_iterator(folder.path())) {
     const std::string name = file.path().filename().string();
-    EXPECT_TRUE(ReadFile(file.path().string()) == ReadFile(GoldenPath(std::string("ckpt/") + GetParam() + "/" + name))) << name;
+    EXPECT_TRUE(ReadFile(file.path().string()) == ReadFile(GoldenPath(std::string("ckpt/") + GetParam() + "/" + name)))
+        << name;
     ++files;
   }
   EXPECT_EQ(files, from.num_shards() + 1);
@@ -121,7 +125,8 @@ INSTANTIATE_TEST_SUITE_P(Checkpoints, GoldenBundle, ::testing::Values("small", "
 
 TEST(GoldenBundleSlices, JoinToTheWholeVariable) {
   const BundleReader bundle(GoldenPath("ckpt/partitioned/model.ckpt-7"));
-  const Tensor value = bundle.Read("part/weights"), expected = testing::ReadNpy(GoldenPath("ckpt/partitioned/part_weights_full.npy"));
+  const Tensor value = bundle.Read("part/weights"),
+               expected = testing::ReadNpy(GoldenPath("ckpt/partitioned/part_weights_full.npy"));
   ASSERT_EQ(value.shape(), expected.shape());
   EXPECT_TRUE(std::ranges::equal(value.data<float>(), expected.data<float>()));
 }

@@ -31,10 +31,13 @@ class Bundle : public ::testing::Test {
     bytes.at(at) = static_cast<char>(bytes.at(at) ^ change);
     folder_.Write(file, bytes);
   }
-  void Cut(const std::string& file, size_t size) const { folder_.Write(file, ReadFile((folder_.path() / file).string()).substr(0, size)); }
+  void Cut(const std::string& file, size_t size) const {
+    folder_.Write(file, ReadFile((folder_.path() / file).string()).substr(0, size));
+  }
   std::vector<std::string> Files() const {
     std::vector<std::string> names;
-    for (const auto& entry : std::filesystem::directory_iterator(folder_.path())) names.push_back(entry.path().filename().string());
+    for (const auto& entry : std::filesystem::directory_iterator(folder_.path()))
+      names.push_back(entry.path().filename().string());
     std::ranges::sort(names);
     return names;
   }
@@ -58,7 +61,8 @@ TEST_F(Bundle, AFlippedBitInTheDataNamesFileTensorAndByte) {
   CopyGolden("ckpt/small", folder_.path());
   Damage(kData, 7);  // the second element of counts_i32, which begins at byte 6
   EXPECT_EQ(ErrorOf([&] { BundleReader(Prefix()).Read("counts_i32"); }),
-            fmt::format("{}: tensor counts_i32 at byte 6: the checksum of its 28 bytes is wrong", Prefix() + ".data-00000-of-00001"));
+            fmt::format("{}: tensor counts_i32 at byte 6: the checksum of its 28 bytes is wrong",
+                        Prefix() + ".data-00000-of-00001"));
   EXPECT_NO_THROW(BundleReader(Prefix()).Read("bf16"));
 }
 
@@ -86,7 +90,9 @@ TEST_F(Bundle, NoDamageToTheIndexGoesUnnoticedOrCrashes) {
 TEST_F(Bundle, CutOffFilesAreOneClearLine) {
   CopyGolden("ckpt/small", folder_.path());
   Cut(kData, 100);
-  EXPECT_THAT(ErrorOf([&] { ReadAll(); }), HasSubstr("bytes reach beyond the end of the file at byte 100: it was cut off, or belongs to another index"));
+  EXPECT_THAT(
+      ErrorOf([&] { ReadAll(); }),
+      HasSubstr("bytes reach beyond the end of the file at byte 100: it was cut off, or belongs to another index"));
   Cut(kData, 0);
   EXPECT_THAT(ErrorOf([&] { ReadAll(); }), HasSubstr("tensor bf16 at byte 0: its 6 bytes reach beyond the end"));
   Cut(kIndex, 1000);
@@ -101,13 +107,15 @@ TEST_F(Bundle, MissingFilesAreNamed) {
   std::filesystem::remove(folder_.path() / "model.ckpt-7.data-00001-of-00003");
   const BundleReader bundle(Prefix());
   EXPECT_NO_THROW(bundle.Read("shard1/w0"));
-  EXPECT_THAT(ErrorOf([&] { bundle.Read("shard0/w0"); }), HasSubstr("model.ckpt-7.data-00001-of-00003: no such file; tensor shard0/w0 of the checkpoint is in it"));
+  EXPECT_THAT(ErrorOf([&] { bundle.Read("shard0/w0"); }),
+              HasSubstr("model.ckpt-7.data-00001-of-00003: no such file; tensor shard0/w0 of the checkpoint is in it"));
 }
 
 TEST_F(Bundle, AskingForWhatIsNotThereIsAnError) {
   const BundleReader bundle(GoldenPath("ckpt/small/model.ckpt-7"));
   EXPECT_THAT(ErrorOf([&] { bundle.Read("nothing"); }), HasSubstr("holds no tensor nothing"));
-  EXPECT_THAT(ErrorOf([&] { bundle.Read("text"); }), HasSubstr("tensor text is of string, which Muster does not compute with"));
+  EXPECT_THAT(ErrorOf([&] { bundle.Read("text"); }),
+              HasSubstr("tensor text is of string, which Muster does not compute with"));
   EXPECT_THAT(ErrorOf([&] { bundle.ReadStrings("bf16"); }), HasSubstr("tensor bf16 is of bfloat16, not string"));
 }
 
@@ -133,7 +141,10 @@ TEST_F(Bundle, ASecondCheckpointOfTheSameNameReplacesTheFirstWhole) {
 TEST_F(Bundle, TheSameNameTwiceIsRefused) {
   BundleWriter writer(Prefix());
   writer.Add("a", Tensor::Scalar<float>(1));
-  EXPECT_THAT(ErrorOf([&] { writer.AddSlice("a", {4}, {{{0, 2}}}, Tensor(DType::kFloat32, {2})); }), HasSubstr("tensor a comes twice"));
+  EXPECT_THAT(ErrorOf([&] {
+                writer.AddSlice("a", {4}, {{{0, 2}}}, Tensor(DType::kFloat32, {2}));
+              }),
+              HasSubstr("tensor a comes twice"));
   EXPECT_THAT(ErrorOf([&] { writer.Add("a", Tensor::Scalar<float>(1)); }), HasSubstr("tensor a comes twice"));
 }
 
@@ -154,17 +165,22 @@ TEST_F(Bundle, SlicesThatAreMissingAreFoundByVerify) {
   writer.AddSlice("p", {4}, {{{0, 3}}}, Tensor(DType::kFloat32, {3}));
   writer.Finish();
   const BundleReader bundle(Prefix());
-  EXPECT_THAT(ErrorOf([&] { bundle.Verify(*bundle.Find("p")); }), HasSubstr("the slices of tensor p hold 3 elements of 4"));
+  EXPECT_THAT(ErrorOf([&] { bundle.Verify(*bundle.Find("p")); }),
+              HasSubstr("the slices of tensor p hold 3 elements of 4"));
 }
 
 // An index that nobody wrote: two tensors over the same bytes of the data file.
 TEST_F(Bundle, TensorsThatShareBytesAreRefused) {
   TableBuilder table;
   table.Add("", BundleHeaderBytes(1));
-  for (const char* name : {"a", "b"}) table.Add(name, BundleEntryBytes({.name = "", .data_type = 4, .shape = {6}, .offset = name[0] == 'a' ? 0 : 5, .size = 6}));
+  for (const char* name : {"a", "b"})
+    table.Add(name, BundleEntryBytes(
+                        {.name = "", .data_type = 4, .shape = {6}, .offset = name[0] == 'a' ? 0 : 5, .size = 6}));
   folder_.Write(kIndex, table.Finish());
   folder_.Write(kData, std::string(11, 'x'));
-  EXPECT_THAT(ErrorOf([&] { BundleReader reader(Prefix()); }), HasSubstr("model.ckpt-7.index: tensor a and tensor b would share byte 5 of " + Prefix() + ".data-00000-of-00001"));
+  EXPECT_THAT(ErrorOf([&] { BundleReader reader(Prefix()); }),
+              HasSubstr("model.ckpt-7.index: tensor a and tensor b would share byte 5 of " + Prefix() +
+                        ".data-00000-of-00001"));
 }
 
 // A full disk, as far as a test can have one: the limit on the size of files.
@@ -192,7 +208,8 @@ TEST_F(Bundle, WhenTheDiskIsFullTheOldCheckpointStays) {
 }
 
 TEST_F(Bundle, AFolderThatIsNotThereIsNamed) {
-  EXPECT_THAT(ErrorOf([&] { BundleWriter writer(Prefix("nowhere/model")); }), HasSubstr("nowhere/model.data-00000-of-00001: No such file or directory"));
+  EXPECT_THAT(ErrorOf([&] { BundleWriter writer(Prefix("nowhere/model")); }),
+              HasSubstr("nowhere/model.data-00000-of-00001: No such file or directory"));
 }
 
 TEST_F(Bundle, FilesOfProcessesThatAreGoneAreRemoved) {
@@ -201,7 +218,8 @@ TEST_F(Bundle, FilesOfProcessesThatAreGoneAreRemoved) {
   folder_.Write(TemporaryName("model.ckpt-3.index"), "");
   folder_.Write(TemporaryName("other.index", kNobody), "");
   RemoveAbandonedFiles(folder_.path().string(), "model.ckpt");
-  EXPECT_EQ(Files(), (std::vector<std::string>{TemporaryName("model.ckpt-3.index"), TemporaryName("other.index", kNobody)}));
+  EXPECT_EQ(Files(),
+            (std::vector<std::string>{TemporaryName("model.ckpt-3.index"), TemporaryName("other.index", kNobody)}));
 }
 
 }  // namespace

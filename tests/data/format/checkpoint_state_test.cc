@@ -26,13 +26,16 @@ TEST(CheckpointStateFile, NamesWithQuotesAndUmlautsComeBack) {
 }
 
 TEST(CheckpointStateFile, DamageIsNamedWithItsLine) {
-  EXPECT_THAT(ErrorOf([] { ParseCheckpointState("model_checkpoint_path: \"a\"\nall_model: 3\n", "d/checkpoint"); }), HasSubstr("d/checkpoint: line 2"));
-  EXPECT_THAT(ErrorOf([] { ParseCheckpointState("", "d/checkpoint"); }), HasSubstr("d/checkpoint: names no checkpoint"));
+  EXPECT_THAT(ErrorOf([] { ParseCheckpointState("model_checkpoint_path: \"a\"\nall_model: 3\n", "d/checkpoint"); }),
+              HasSubstr("d/checkpoint: line 2"));
+  EXPECT_THAT(ErrorOf([] { ParseCheckpointState("", "d/checkpoint"); }),
+              HasSubstr("d/checkpoint: names no checkpoint"));
   EXPECT_THAT(ErrorOf([] { ParseCheckpointState(std::string("\0\xff\x01", 3), "c"); }), HasSubstr("c: line 1"));
 }
 
 TEST(CheckpointStateFile, TheNewestCountsEvenIfTheListLacksIt) {
-  EXPECT_EQ(ParseCheckpointState("model_checkpoint_path: \"b\" all_model_checkpoint_paths: \"a\"", "c").all, (std::vector<std::string>{"a", "b"}));
+  EXPECT_EQ(ParseCheckpointState("model_checkpoint_path: \"b\" all_model_checkpoint_paths: \"a\"", "c").all,
+            (std::vector<std::string>{"a", "b"}));
 }
 
 TEST(CheckpointStateFile, RelativePathsAreBelowTheFolder) {

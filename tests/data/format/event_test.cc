@@ -161,7 +161,11 @@ TEST(EventFile, HalfAnEventIsNamedWithItsPlace) {
   const testing::TempFolder folder;
   const std::string bytes = ReadFile(GoldenPath(kGolden));
   EventFileReader reader(folder.Write("events", bytes.substr(0, 40000)).string());
-  EXPECT_THAT(ErrorOf([&] { while (reader.Next()) {} }), HasSubstr("events: record 6 at byte 37514: the file ends"));
+  EXPECT_THAT(ErrorOf([&] {
+                while (reader.Next()) {
+                }
+              }),
+              HasSubstr("events: record 6 at byte 37514: the file ends"));
   EXPECT_TRUE(reader.records().is_lost());
 }
 

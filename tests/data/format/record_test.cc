@@ -88,8 +88,9 @@ TEST(Records, APlainFileThatBeginsLikeAPackedOneMayBeDamaged) {
     std::string bytes = ReadFile(path);
     bytes[8] = static_cast<char>(bytes[8] ^ 1);
     folder.Write("records", bytes);
-    EXPECT_EQ(ErrorOf([&] { ReadAll(path); }),
-              path + ": record 0 at byte 0: the checksum of the record's length is wrong; where the next record begins is not known");
+    EXPECT_EQ(ErrorOf([&] { ReadAll(path); }), path +
+                                                   ": record 0 at byte 0: the checksum of the record's length is "
+                                                   "wrong; where the next record begins is not known");
     std::vector<std::string> found;
     ScanRecords(InputFile(path), [&](const ScannedRecord& record) { found.push_back(record.bytes); });
     EXPECT_EQ(found, (std::vector<std::string>{"", "second"}));
@@ -142,7 +143,8 @@ TEST(Records, ARecordBeyondTheLimitIsRefusedBeforeItIsRead) {
   reader.set_admission([](uint64_t bytes) { return bytes <= 100; });
   std::string record;
   EXPECT_EQ(ErrorOf([&] { reader.Next(&record); }),
-            (folder.path() / "records").string() + ": record 0 at byte 0: the record of 101 bytes does not fit into the memory that is left");
+            (folder.path() / "records").string() +
+                ": record 0 at byte 0: the record of 101 bytes does not fit into the memory that is left");
   EXPECT_TRUE(reader.is_lost());
   EXPECT_EQ(record.capacity(), std::string().capacity());
 }
@@ -154,7 +156,8 @@ TEST(Records, AWrongByteIsNamedAndTheNextRecordStillRead) {
   const std::string path = folder.Write("records", bytes).string();
   RecordReader reader(path);
   std::string record;
-  EXPECT_EQ(ErrorOf([&] { reader.Next(&record); }), path + ": record 0 at byte 0: the checksum of its 1724 bytes is wrong");
+  EXPECT_EQ(ErrorOf([&] { reader.Next(&record); }),
+            path + ": record 0 at byte 0: the checksum of its 1724 bytes is wrong");
   EXPECT_FALSE(reader.is_lost());
   EXPECT_TRUE(reader.Next(&record));
   EXPECT_EQ(reader.index(), 1);
@@ -167,7 +170,8 @@ TEST(Records, AWrongLengthEndsReading) {
   RecordReader reader(folder.Write("records", bytes));
   std::string record;
   ASSERT_TRUE(reader.Next(&record));
-  EXPECT_THAT(ErrorOf([&] { reader.Next(&record); }), HasSubstr("record 1 at byte 1740: the checksum of the record's length is wrong"));
+  EXPECT_THAT(ErrorOf([&] { reader.Next(&record); }),
+              HasSubstr("record 1 at byte 1740: the checksum of the record's length is wrong"));
   EXPECT_TRUE(reader.is_lost());
   EXPECT_FALSE(reader.Next(&record));
 }
@@ -195,7 +199,8 @@ TEST(Records, AHugeLengthTakesNoMemory) {
   std::string header;
   AppendFixed64(&header, uint64_t{1} << 60);
   AppendFixed32(&header, MaskCrc(Crc32c(header)));
-  EXPECT_THAT(ErrorOf([&] { ReadAll(folder.Write("records", header + "abc").string()); }), HasSubstr("the file ends 3 bytes into the record of 1152921504606846976"));
+  EXPECT_THAT(ErrorOf([&] { ReadAll(folder.Write("records", header + "abc").string()); }),
+              HasSubstr("the file ends 3 bytes into the record of 1152921504606846976"));
 }
 
 TEST(Records, AFullDiskIsNamed) {

@@ -20,7 +20,9 @@ TEST(GoldenRunMetadata, TensorFlowsStepIsRead) {
 }
 
 TEST(RunMetadata, ComesBackByDevice) {
-  const std::vector<NodeStats> nodes = {{"/device:CPU:0", "a", "a = Add(float32[2])", 1000, 20, 8, 0}, {"/device:CPU:1", "b", "b", 1005, 1, 4, 64}, {"/device:CPU:0", "c", "c", 1020, 3, 0, 0}};
+  const std::vector<NodeStats> nodes = {{"/device:CPU:0", "a", "a = Add(float32[2])", 1000, 20, 8, 0},
+                                        {"/device:CPU:1", "b", "b", 1005, 1, 4, 64},
+                                        {"/device:CPU:0", "c", "c", 1020, 3, 0, 0}};
   const std::vector<NodeStats> read = ParseRunMetadata(RunMetadataBytes(nodes), "x");
   ASSERT_EQ(read.size(), 3u);
   EXPECT_EQ(read[0].name, "a");

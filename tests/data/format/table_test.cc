@@ -21,7 +21,8 @@ using ::testing::HasSubstr;
 
 std::map<std::string, std::string> ManyEntries() {
   std::map<std::string, std::string> entries = {{"", "header"}};
-  for (int i = 0; i < 5000; ++i) entries[fmt::format("scope{}/variable{:05}", i % 7, i)] = std::string(static_cast<size_t>(i % 200), 'x');
+  for (int i = 0; i < 5000; ++i)
+    entries[fmt::format("scope{}/variable{:05}", i % 7, i)] = std::string(static_cast<size_t>(i % 200), 'x');
   return entries;
 }
 
@@ -63,20 +64,26 @@ TEST(Table, AFlippedBitOfTheMetaBlockIsFoundByVerifyingOnly) {
   for (uint64_t at = offset; at < offset + size + kBlockTrailerBytes; ++at) {
     std::string file = whole;
     file[at] = static_cast<char>(file[at] ^ 1);
-    EXPECT_EQ(ErrorOf([&] { VerifyMetaBlock("m.index", file); }),
-              fmt::format("m.index: at byte {}: the meta block of 8 bytes that begins here does not have the checksum noted for it", offset));
+    EXPECT_EQ(
+        ErrorOf([&] { VerifyMetaBlock("m.index", file); }),
+        fmt::format(
+            "m.index: at byte {}: the meta block of 8 bytes that begins here does not have the checksum noted for it",
+            offset));
     EXPECT_EQ(ParseTable("m.index", file).size(), 1u);
   }
 }
 
 TEST(Table, WhatIsCutOffOrNoTableIsRefused) {
   const std::string file = TableOf({{"a", "1"}});
-  EXPECT_THAT(ErrorOf([&] { ParseTable("t", file.substr(0, 20)); }), HasSubstr("t: has 20 bytes; an index has at least 48"));
-  EXPECT_THAT(ErrorOf([&] { ParseTable("t", file.substr(0, file.size() - 1)); }), HasSubstr("the number that ends every index is not there"));
+  EXPECT_THAT(ErrorOf([&] { ParseTable("t", file.substr(0, 20)); }),
+              HasSubstr("t: has 20 bytes; an index has at least 48"));
+  EXPECT_THAT(ErrorOf([&] { ParseTable("t", file.substr(0, file.size() - 1)); }),
+              HasSubstr("the number that ends every index is not there"));
   EXPECT_THAT(ErrorOf([&] { ParseTable("t", std::string(100, 'x')); }), HasSubstr("is no index"));
 }
 
-// A block of 1 MB that holds nothing, named a thousand times: reading it each time would take a GB of a file that has one MB.
+// A block of 1 MB that holds nothing, named a thousand times: reading it each time would take a GB of a file that has
+// one MB.
 TEST(Table, ABlockThatIsNamedTwiceIsRefused) {
   const auto block = [](std::string bytes) {
     bytes.push_back(kPlainBlock);

@@ -48,7 +48,8 @@ TEST(TensorSlice, PartsComeToTheirPlaces) {
     std::vector<char> bytes;
     for (int64_t i = 0; i < part[0]; ++i)
       for (int64_t j = 0; j < part[1]; ++j)
-        for (int64_t k = 0; k < part[2]; ++k) bytes.push_back(static_cast<char>(values[static_cast<size_t>(i * 20 + (column + j) * 5 + k)]));
+        for (int64_t k = 0; k < part[2]; ++k)
+          bytes.push_back(static_cast<char>(values[static_cast<size_t>(i * 20 + (column + j) * 5 + k)]));
     CopySlice(slice, whole, 1, bytes.data(), reinterpret_cast<char*>(joined.data()));
   }
   EXPECT_EQ(joined, values);

@@ -15,10 +15,12 @@ using nlohmann::json;
 
 // TensorFlow's rgb_to_yiq, which the golden values hold to its word: the measure of colours in YIQ.
 void RgbToYiq(std::span<float> pixels) {
-  constexpr double kRows[3][3] = {{0.299, 0.587, 0.114}, {0.59590059, -0.27455667, -0.32134392}, {0.2115, -0.52273617, 0.31119955}};
+  constexpr double kRows[3][3] = {
+      {0.299, 0.587, 0.114}, {0.59590059, -0.27455667, -0.32134392}, {0.2115, -0.52273617, 0.31119955}};
   for (size_t i = 0; i < pixels.size(); i += 3) {
     const double r = pixels[i], g = pixels[i + 1], b = pixels[i + 2];
-    for (size_t c = 0; c < 3; ++c) pixels[i + c] = static_cast<float>(kRows[c][0] * r + kRows[c][1] * g + kRows[c][2] * b);
+    for (size_t c = 0; c < 3; ++c)
+      pixels[i + c] = static_cast<float>(kRows[c][0] * r + kRows[c][1] * g + kRows[c][2] * b);
   }
 }
 
@@ -54,9 +56,12 @@ TEST(Colour, HueAndSaturationOutsideZeroToOneAreTensorFlows) {
   AdjustHue(turned, 0.2f);
   AdjustSaturation(more, 1.3f);
   AdjustSaturation(less, 0.6f);
-  EXPECT_THAT(turned, ::testing::Pointwise(::testing::FloatNear(1e-6f), {-0.5f, -0.46f, -0.2f, 1.3f, 1.0f, -0.2f, 0.0f, 0.0f, 0.0f, -0.3f, 0.0f, -0.14f}));
-  EXPECT_THAT(more, ::testing::Pointwise(::testing::FloatNear(1e-6f), {-0.2f, -0.2f, -0.2f, 1.3f, 0.0f, 0.52f, 0.0f, 0.0f, 0.0f, 0.0f, 0.0f, 0.0f}));
-  EXPECT_THAT(less, ::testing::Pointwise(::testing::FloatNear(1e-6f), {-0.2f, -0.2f, -0.2f, 1.3f, 0.4f, 0.76f, 0.0f, 0.0f, 0.0f, 0.0f, 0.0f, 0.0f}));
+  EXPECT_THAT(turned, ::testing::Pointwise(::testing::FloatNear(1e-6f), {-0.5f, -0.46f, -0.2f, 1.3f, 1.0f, -0.2f, 0.0f,
+                                                                         0.0f, 0.0f, -0.3f, 0.0f, -0.14f}));
+  EXPECT_THAT(more, ::testing::Pointwise(::testing::FloatNear(1e-6f),
+                                         {-0.2f, -0.2f, -0.2f, 1.3f, 0.0f, 0.52f, 0.0f, 0.0f, 0.0f, 0.0f, 0.0f, 0.0f}));
+  EXPECT_THAT(less, ::testing::Pointwise(::testing::FloatNear(1e-6f),
+                                         {-0.2f, -0.2f, -0.2f, 1.3f, 0.4f, 0.76f, 0.0f, 0.0f, 0.0f, 0.0f, 0.0f, 0.0f}));
 }
 
 // In YIQ a turn by nothing and a factor of one change nothing; a factor of 0 leaves the brightness alone.

@@ -17,7 +17,8 @@ TEST(DrawCrop, StaysWithinItsBounds) {
     RandomNumbers random(kStream, 0, i);
     const CropWindow window = DrawCrop(size, {}, {}, &random);
     ASSERT_TRUE(window.IsInside(size));
-    const double area = static_cast<double>(window.height) * window.width / (375.0 * 500), aspect = static_cast<double>(window.width) / window.height;
+    const double area = static_cast<double>(window.height) * window.width / (375.0 * 500),
+                 aspect = static_cast<double>(window.width) / window.height;
     EXPECT_GE(area, 0.0999);  // of the whole image, which is the object
     EXPECT_LE(area, 1);
     EXPECT_GT(aspect, 0.74);
@@ -49,7 +50,8 @@ TEST(DrawCrop, TakesTheWholeImageWhereNothingFits) {
 
 TEST(DrawCrop, BoxesThatAreNoneDoNotCount) {
   const float nan = std::nanf("");
-  const Box boxes[] = {{0.5f, 0.5f, 0.5f, 0.9f}, {0.9f, 0, 0.1f, 1}, {nan, nan, nan, nan}, {2, 2, 3, 3}, {-1, -1, -0.5f, -0.5f}};
+  const Box boxes[] = {
+      {0.5f, 0.5f, 0.5f, 0.9f}, {0.9f, 0, 0.1f, 1}, {nan, nan, nan, nan}, {2, 2, 3, 3}, {-1, -1, -0.5f, -0.5f}};
   for (uint64_t i = 0; i < 50; ++i) {
     RandomNumbers random(kStream, 0, i), same(kStream, 0, i);
     EXPECT_EQ(DrawCrop({100, 80}, boxes, {}, &random), DrawCrop({100, 80}, {}, {}, &same));

@@ -28,7 +28,9 @@ class GoldenDecode : public ::testing::TestWithParam<int> {
   std::string bytes() const { return Records().Get(GetParam()).bytes; }
 };
 
-std::string_view BytesOf(const RgbImage& image) { return {reinterpret_cast<const char*>(image.pixels.data()), image.pixels.size()}; }
+std::string_view BytesOf(const RgbImage& image) {
+  return {reinterpret_cast<const char*>(image.pixels.data()), image.pixels.size()};
+}
 
 TEST_P(GoldenDecode, EqualsTensorFlowsForEachMethod) {
   for (const DctMethod method : {DctMethod::kIntegerAccurate, DctMethod::kIntegerFast}) {

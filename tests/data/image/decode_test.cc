@@ -85,7 +85,8 @@ TEST(DecodeImage, APartOfAJpegIsThePartOfTheWhole) {
   const std::string bytes = GoldenImage(0);
   RgbImage whole;
   DecodeImage(bytes, {DctMethod::kIntegerAccurate, false}, {}, &whole);
-  for (const CropWindow& window : {CropWindow{0, 0, 48, 64}, {17, 23, 20, 30}, {47, 63, 1, 1}, {0, 40, 48, 24}, {30, 0, 18, 5}}) {
+  for (const CropWindow& window :
+       {CropWindow{0, 0, 48, 64}, {17, 23, 20, 30}, {47, 63, 1, 1}, {0, 40, 48, 24}, {30, 0, 18, 5}}) {
     RgbImage part, expected = whole;
     DecodeImage(bytes, {DctMethod::kIntegerAccurate, false}, window, &part);
     CutOut(window, &expected);

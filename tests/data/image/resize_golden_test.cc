@@ -13,8 +13,8 @@ namespace {
 using nlohmann::json;
 
 // What Resize does, on floats of any number of channels (height x width x channels) and the whole image.
-std::vector<float> ResizeFloats(std::span<const float> image, const ImageSize& size, int channels, const ResizeOptions& options,
-                                const ImageSize& to) {
+std::vector<float> ResizeFloats(std::span<const float> image, const ImageSize& size, int channels,
+                                const ResizeOptions& options, const ImageSize& to) {
   const AxisTaps rows = MakeTaps(options, size.height, to.height, 0, to.height);
   const AxisTaps columns = MakeTaps(options, size.width, to.width, 0, to.width);
   std::vector<float> out;
@@ -25,7 +25,8 @@ std::vector<float> ResizeFloats(std::span<const float> image, const ImageSize& s
         double sum = 0;
         for (int i = 0; i < row.count; ++i)
           for (int j = 0; j < column.count; ++j)
-            sum += double{rows.weights[row.weights + static_cast<size_t>(i)]} * columns.weights[column.weights + static_cast<size_t>(j)] *
+            sum += double{rows.weights[row.weights + static_cast<size_t>(i)]} *
+                   columns.weights[column.weights + static_cast<size_t>(j)] *
                    image[static_cast<size_t>(((row.first + i) * size.width + column.first + j) * channels + c)];
         out.push_back(static_cast<float>(sum));
       }
@@ -50,8 +51,10 @@ TEST(GoldenResize, EveryMethodAndRuleEqualsTensorFlows) {
     const json& attrs = c["attrs"];
     const Tensor x = testing::GoldenTensor("ops/" + c["inputs"]["x"]["file"].get<std::string>());
     const Tensor y = testing::GoldenTensor("ops/" + c["outputs"]["y"]["file"].get<std::string>());
-    const ResizeOptions options{MethodOf(attrs["method"]), attrs.value("align_corners", false), attrs.value("half_pixel_centers", false)};
-    const ImageSize from{static_cast<int>(x.shape()[1]), static_cast<int>(x.shape()[2])}, to{attrs["out"][0], attrs["out"][1]};
+    const ResizeOptions options{MethodOf(attrs["method"]), attrs.value("align_corners", false),
+                                attrs.value("half_pixel_centers", false)};
+    const ImageSize from{static_cast<int>(x.shape()[1]), static_cast<int>(x.shape()[2])},
+        to{attrs["out"][0], attrs["out"][1]};
     const std::vector<float> resized = ResizeFloats(x.data<float>(), from, 3, options, to);
     const float tolerance = options.method == ResizeMethod::kNearest ? 0 : 1e-6f;
     float largest = 1;

@@ -20,7 +20,9 @@ namespace {
 using ::testing::EndsWith;
 using ::testing::HasSubstr;
 
-std::unique_ptr<ImageSource> GoldenImages() { return OpenRecordImages({testing::GoldenDir() / "tfrecord/train-00000-of-00001"}, 1001); }
+std::unique_ptr<ImageSource> GoldenImages() {
+  return OpenRecordImages({testing::GoldenDir() / "tfrecord/train-00000-of-00001"}, 1001);
+}
 
 class ImageCacheTest : public ::testing::Test {
  protected:
@@ -39,7 +41,8 @@ TEST_F(ImageCacheTest, GivesTheBitsOfDecodingAgain) {
   EXPECT_EQ(MakeImageCache(*GoldenImages(), path(), {.threads = 3}).images, 12);
   for (const bool train : {false, true}) {
     const PreprocessOptions options{.size = 32, .train = train, .fuse_decode_and_crop = false};
-    const auto files = MakeImagenetDataset(GoldenImages(), 1001, options), cache = MakeImagenetDataset(Open(), 1001, options);
+    const auto files = MakeImagenetDataset(GoldenImages(), 1001, options),
+               cache = MakeImagenetDataset(Open(), 1001, options);
     ASSERT_EQ(cache->size(), files->size());
     for (int64_t i = 0; i < files->size(); ++i) {
       int32_t label = 0, same = 0;
@@ -55,14 +58,15 @@ TEST_F(ImageCacheTest, DoesNotDependOnThreads) {
   MakeImageCache(*GoldenImages(), path(), {.shorter_side = 20, .threads = 4});
   EXPECT_TRUE(ReadFile(path()) == one);
   const auto images = Open();
-  EXPECT_EQ(images->Get(0).raw_size, (ImageSize{20, 27}));   // 48 x 64
-  EXPECT_EQ(images->Get(11).raw_size, (ImageSize{1, 32}));   // small ones stay
+  EXPECT_EQ(images->Get(0).raw_size, (ImageSize{20, 27}));  // 48 x 64
+  EXPECT_EQ(images->Get(11).raw_size, (ImageSize{1, 32}));  // small ones stay
   EXPECT_EQ(images->Get(2).boxes, GoldenImages()->Get(2).boxes);
 }
 
 // Images of these sizes, one a PNG file of its own.
 std::string FlatPng(int height, int width) {
-  return EncodePng(std::vector<uint8_t>(static_cast<size_t>(height) * static_cast<size_t>(width) * 3, 7), height, width, 3);
+  return EncodePng(std::vector<uint8_t>(static_cast<size_t>(height) * static_cast<size_t>(width) * 3, 7), height, width,
+                   3);
 }
 
 // 65534 / 70000 of 3 rows is 2.8, so 2 rows fit; of 1 row nothing is left.
@@ -71,8 +75,11 @@ TEST_F(ImageCacheTest, AnImageThatTheReaderWouldRefuseIsNotWritten) {
   folder_.Write("train/n01/a.png", FlatPng(3, 65534));
   folder_.Write("train/n01/b.png", FlatPng(3, 70000));
   const auto images = Open();
-  const auto error = [&](int shorter_side) { return ErrorOf([&] { MakeImageCache(*images, path(), {.shorter_side = shorter_side}); }); };
-  EXPECT_THAT(error(0), EndsWith("n01/b.png: the image is 3 x 70000; at most 65534 rows and columns fit into the file; --shorter_side=2 or less makes it fit"));
+  const auto error = [&](int shorter_side) {
+    return ErrorOf([&] { MakeImageCache(*images, path(), {.shorter_side = shorter_side}); });
+  };
+  EXPECT_THAT(error(0), EndsWith("n01/b.png: the image is 3 x 70000; at most 65534 rows and columns fit into the file; "
+                                 "--shorter_side=2 or less makes it fit"));
   EXPECT_FALSE(std::filesystem::exists(path()));
   MakeImageCache(*images, path(), {.shorter_side = 2});
   EXPECT_EQ(Open()->Get(1).raw_size, (ImageSize{2, 46667}));
@@ -90,7 +97,8 @@ TEST_F(ImageCacheTest, TheLargestImageIsReadAgain) {
 // A process number that no process has: they end at 2^22.
 TEST_F(ImageCacheTest, WhatAKilledRunLeftIsRemoved) {
   constexpr pid_t kNobody = 2000000000;
-  const auto left = folder_.Write(TemporaryName("train.images", kNobody), "half a file"), other = folder_.Write(TemporaryName("validation.images", kNobody), "another's");
+  const auto left = folder_.Write(TemporaryName("train.images", kNobody), "half a file"),
+             other = folder_.Write(TemporaryName("validation.images", kNobody), "another's");
   MakeImageCache(*GoldenImages(), path(), {.shorter_side = 4});
   EXPECT_FALSE(std::filesystem::exists(left));
   EXPECT_TRUE(std::filesystem::exists(other));
@@ -106,7 +114,8 @@ TEST_F(ImageCacheTest, EveryCutIsFound) {
   }
 }
 
-// Mapped bytes that are gone would end the process without a word. Of the images, the index and its end each is cut away.
+// Mapped bytes that are gone would end the process without a word. Of the images, the index and its end each is cut
+// away.
 TEST_F(ImageCacheTest, AFileThatBecomesShorterWhileItIsReadIsNamed) {
   MakeImageCache(*GoldenImages(), path(), {});
   const auto size = std::filesystem::file_size(path());
@@ -118,7 +127,8 @@ TEST_F(ImageCacheTest, AFileThatBecomesShorterWhileItIsReadIsNamed) {
     std::filesystem::resize_file(path(), left);
     for (const ImageSource* source : {images.get(), kept.get()})
       for (const int64_t i : {0, 11})
-        EXPECT_EQ(ErrorOf([&] { source->Get(i); }), path() + ": image " + std::to_string(i) + ": the file has become shorter since it was opened");
+        EXPECT_EQ(ErrorOf([&] { source->Get(i); }),
+                  path() + ": image " + std::to_string(i) + ": the file has become shorter since it was opened");
     EXPECT_EQ(first->Get(5).mapped, bytes);
   }
 }

@@ -24,7 +24,9 @@ namespace fs = std::filesystem;
 
 constexpr char kShard[] = "train-00000-of-00002", kShard2[] = "train-00001-of-00002";
 
-std::unique_ptr<ImageSource> Open(const fs::path& folder, Subset subset = Subset::kTrain) { return OpenImages(folder, subset, 1001, "--data_dir"); }
+std::unique_ptr<ImageSource> Open(const fs::path& folder, Subset subset = Subset::kTrain) {
+  return OpenImages(folder, subset, 1001, "--data_dir");
+}
 
 std::string OpenError(const fs::path& folder, Subset subset = Subset::kTrain) {
   return ErrorOf([&] { Open(folder, subset); });
@@ -62,7 +64,8 @@ TEST(RecordImages, ArePackedOrNot) {
 TEST(RecordImages, ATruncatedFileSaysWhichRecord) {
   const testing::TempFolder folder;
   folder.Write(kShard, GoldenRecordFile().substr(0, 6000));
-  EXPECT_THAT(OpenError(folder.path()), EndsWith("train-00000-of-00002: record 3 at byte 5296: the file ends 692 bytes into the record of 1569"));
+  EXPECT_THAT(OpenError(folder.path()),
+              EndsWith("train-00000-of-00002: record 3 at byte 5296: the file ends 692 bytes into the record of 1569"));
   folder.Write(kShard, GoldenRecordFile().substr(0, 5300));
   EXPECT_THAT(OpenError(folder.path()), HasSubstr("record 3 at byte 5296: the file ends inside the record's header"));
   folder.Write(kShard, "");
@@ -77,7 +80,8 @@ TEST(RecordImages, APackedRecordBeyondAllMemoryIsRefusedByItsLength) {
   AppendFixed32(&header, MaskCrc(Crc32c(header)));
   folder.Write(kShard, testing::Gzip(GoldenRecordFile() + header + "abc"));
   EXPECT_THAT(OpenError(folder.path()), HasSubstr("train-00000-of-00002: record 12 at byte "));
-  EXPECT_THAT(OpenError(folder.path()), EndsWith("the record of 1152921504606846976 bytes does not fit into the memory that is left; unpack the files on disk (gunzip) first"));
+  EXPECT_THAT(OpenError(folder.path()), EndsWith("the record of 1152921504606846976 bytes does not fit into the memory "
+                                                 "that is left; unpack the files on disk (gunzip) first"));
 }
 
 SystemMemory Free(int64_t bytes) { return {.total = int64_t{1} << 40, .available = bytes}; }
@@ -100,13 +104,15 @@ TEST(RecordImages, RecordsWithoutAByteTakeMemoryToo) {
   RecordWriter writer(path, Packing::kGzip);
   for (int i = 0; i < 1000; ++i) writer.Append("");
   writer.Close();
-  EXPECT_THAT(ErrorOf([&] { OpenRecordImages({path}, 1001, Free(1000)); }), HasSubstr("the record of 0 bytes does not fit"));
+  EXPECT_THAT(ErrorOf([&] { OpenRecordImages({path}, 1001, Free(1000)); }),
+              HasSubstr("the record of 0 bytes does not fit"));
 }
 
 TEST(RecordImages, WithNothingFreeNoPackedFileIsOpenedAndWithUnknownMemoryEveryOneIs) {
   const testing::TempFolder folder;
   const auto file = folder.Write(kShard, testing::Gzip(GoldenRecordFile()));
-  EXPECT_THAT(ErrorOf([&] { OpenRecordImages({file}, 1001, Free(0)); }), HasSubstr("record 0 at byte 0: the record of 1724 bytes does not fit"));
+  EXPECT_THAT(ErrorOf([&] { OpenRecordImages({file}, 1001, Free(0)); }),
+              HasSubstr("record 0 at byte 0: the record of 1724 bytes does not fit"));
   EXPECT_EQ(OpenRecordImages({file}, 1001, SystemMemory{})->size(), 12);
 }
 
@@ -121,7 +127,8 @@ TEST(RecordImages, AFlippedBitSaysWhichRecord) {
   images->Get(4);
   bytes[5296 + 2] ^= 4;
   folder.Write(kShard, bytes);
-  EXPECT_THAT(OpenError(folder.path()), HasSubstr("record 3 at byte 5296: the checksum of the record's length is wrong"));
+  EXPECT_THAT(OpenError(folder.path()),
+              HasSubstr("record 3 at byte 5296: the checksum of the record's length is wrong"));
 }
 
 TEST(RecordImages, ALabelBeyondTheClassesAndAStrangeRecordAreRefused) {
@@ -132,7 +139,8 @@ TEST(RecordImages, ALabelBeyondTheClassesAndAStrangeRecordAreRefused) {
   writer.Append(MakeImageExample({.bytes = "x", .label = 1000, .boxes = {{0, 0, 1, 1}}}));
   writer.Close();
   const auto images = Open(folder.path());
-  EXPECT_THAT(ErrorOf([&] { images->Get(0); }), HasSubstr("record 0 at byte 0: feature image/class/label is 1001; 0 to 1000 was expected"));
+  EXPECT_THAT(ErrorOf([&] { images->Get(0); }),
+              HasSubstr("record 0 at byte 0: feature image/class/label is 1001; 0 to 1000 was expected"));
   EXPECT_THAT(ErrorOf([&] { images->Get(1); }), HasSubstr("the record is no tf.train.Example"));
   EXPECT_EQ(images->Get(2).boxes, (std::vector<Box>{{0, 0, 1, 1}}));
 }
@@ -141,17 +149,22 @@ TEST(RecordImages, MissingFilesAreSeenByTheNamesOfTheOthers) {
   using Lines = std::vector<std::string>;
   EXPECT_EQ(MissingShards({}), Lines());
   EXPECT_EQ(MissingShards({"d/train-00000-of-00002", "d/train-00001-of-00002"}), Lines());
-  EXPECT_EQ(MissingShards({"d/train-0-of-3.gz", "d/train-2-of-3.gz"}), (Lines{"d/train-1-of-3.gz: the file is missing"}));
+  EXPECT_EQ(MissingShards({"d/train-0-of-3.gz", "d/train-2-of-3.gz"}),
+            (Lines{"d/train-1-of-3.gz: the file is missing"}));
   EXPECT_EQ(MissingShards({"d/train-00000-of-00001", "d/train-00003-of-00004"}),
             (Lines{"d/train-00000-of-00004: this file and 2 others of the 4 are missing"}));
-  EXPECT_EQ(MissingShards({"d/train-00002-of-00003"}), (Lines{"d/train-00000-of-00003: this file and 1 other of the 3 are missing"}));
+  EXPECT_EQ(MissingShards({"d/train-00002-of-00003"}),
+            (Lines{"d/train-00000-of-00003: this file and 1 other of the 3 are missing"}));
   // Names from which nothing follows.
-  EXPECT_EQ(MissingShards({"d/train-x-of-3", "d/train--of-3", "d/train-of-3", "d/train-7-of-3", "d/train-0-of-", "d/train-99999999999999999999-of-5"}), Lines());
+  EXPECT_EQ(MissingShards({"d/train-x-of-3", "d/train--of-3", "d/train-of-3", "d/train-7-of-3", "d/train-0-of-",
+                           "d/train-99999999999999999999-of-5"}),
+            Lines());
 }
 
 TEST(FolderImages, ClassesAreNumberedFromOneByNameInTheTrainingFolder) {
   const testing::TempFolder folder;
-  for (const char* sub : {"train/n02", "train/n01", "train/n03", "val/n03"}) fs::create_directories(folder.path() / sub);
+  for (const char* sub : {"train/n02", "train/n01", "train/n03", "val/n03"})
+    fs::create_directories(folder.path() / sub);
   folder.Write("train/n01/b.JPEG", "b");
   folder.Write("train/n01/a.jpg", "a");
   folder.Write("train/n02/c.png", "c");
@@ -198,9 +211,11 @@ TEST(FolderImages, LinksToNothingAreRefused) {
 TEST(OpenImages, SaysWhatItLookedFor) {
   const testing::TempFolder folder;
   folder.Write("file", "");
-  EXPECT_EQ(OpenError(folder.path() / "none"), "flag --data_dir=" + (folder.path() / "none").string() + ": there is no such folder");
+  EXPECT_EQ(OpenError(folder.path() / "none"),
+            "flag --data_dir=" + (folder.path() / "none").string() + ": there is no such folder");
   EXPECT_THAT(OpenError(folder.path() / "file"), EndsWith("file: is no folder"));
-  EXPECT_THAT(OpenError(folder.path()), EndsWith("the folder has neither files train-*-of-* (TFRecord) nor a folder train/ of class folders"));
+  EXPECT_THAT(OpenError(folder.path()),
+              EndsWith("the folder has neither files train-*-of-* (TFRecord) nor a folder train/ of class folders"));
 }
 
 }  // namespace

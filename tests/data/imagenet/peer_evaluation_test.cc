@@ -1,5 +1,5 @@
-// Evaluation preprocessing from the stored file on, against what the peers' own code made of golden/tfrecord's images on TensorFlow
-// 2.21: preprocessing.py of tf_cnn_benchmarks, and the model garden's rule for its ResNets.
+// Evaluation preprocessing from the stored file on, against what the peers' own code made of golden/tfrecord's images
+// on TensorFlow 2.21: preprocessing.py of tf_cnn_benchmarks, and the model garden's rule for its ResNets.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -45,7 +45,8 @@ void ExpectAre(const Expected& expected, const std::vector<float>& image, double
 
 std::vector<float> Evaluated(int64_t index, PreprocessOptions options) {
   options.size = kSize;
-  const auto dataset = MakeImagenetDataset(OpenRecordImages({testing::GoldenDir() / "tfrecord/train-00000-of-00001"}, 1001), 1001, options);
+  const auto dataset = MakeImagenetDataset(
+      OpenRecordImages({testing::GoldenDir() / "tfrecord/train-00000-of-00001"}, 1001), 1001, options);
   std::vector<float> image(kSize * kSize * 3);
   dataset->Get(index, 0, image);
   return image;

@@ -62,7 +62,8 @@ EncodedImage Flat(uint8_t level, int height, int width) {
 }
 
 TEST(Evaluation, AFlatImageStaysFlatWhateverItsShape) {
-  for (const auto& [height, width, size] : {std::tuple{10, 10, 4}, {4, 4, 10}, {1, 100, 30}, {100, 1, 8}, {1, 1, 5}, {300, 200, 224}}) {
+  for (const auto& [height, width, size] :
+       {std::tuple{10, 10, 4}, {4, 4, 10}, {1, 100, 30}, {100, 1, 8}, {1, 1, 5}, {300, 200, 224}}) {
     for (const bool official : {false, true}) {
       const Preprocessor preprocess({.size = size, .official_models = official});
       std::vector<float> out(static_cast<size_t>(size * size * 3));
@@ -74,12 +75,17 @@ TEST(Evaluation, AFlatImageStaysFlatWhateverItsShape) {
 
 // The bounds of tf_cnn_benchmarks' own test.
 TEST(Training, WhiteStaysLightAndBlackStaysDarkForEveryChoice) {
-  for (const std::optional<ResizeMethod> method : {std::optional<ResizeMethod>(), {ResizeMethod::kArea}, {ResizeMethod::kBicubic}}) {
+  for (const std::optional<ResizeMethod> method :
+       {std::optional<ResizeMethod>(), {ResizeMethod::kArea}, {ResizeMethod::kBicubic}}) {
     for (const bool distortions : {false, true}) {
       for (const bool in_yiq : {false, true}) {
         for (const bool fuse : {false, true}) {
-          const Preprocessor preprocess({.size = 40, .train = true, .distortions = distortions, .distort_color_in_yiq = in_yiq,
-                                         .fuse_decode_and_crop = fuse, .resize_method = method});
+          const Preprocessor preprocess({.size = 40,
+                                         .train = true,
+                                         .distortions = distortions,
+                                         .distort_color_in_yiq = in_yiq,
+                                         .fuse_decode_and_crop = fuse,
+                                         .resize_method = method});
           std::vector<float> out(40 * 40 * 3);
           for (int64_t i = 0; i < 8; ++i) {
             preprocess(Flat(255, 70, 60), i, 3, out);
@@ -94,7 +100,8 @@ TEST(Training, WhiteStaysLightAndBlackStaysDarkForEveryChoice) {
 }
 
 std::unique_ptr<Dataset> GoldenDataset(const PreprocessOptions& options) {
-  return MakeImagenetDataset(OpenRecordImages({testing::GoldenDir() / "tfrecord/train-00000-of-00001"}, 1001), 1001, options);
+  return MakeImagenetDataset(OpenRecordImages({testing::GoldenDir() / "tfrecord/train-00000-of-00001"}, 1001), 1001,
+                             options);
 }
 
 std::vector<float> Get(const Dataset& dataset, int64_t index, uint64_t epoch) {
@@ -113,7 +120,8 @@ TEST(Training, DrawsAnewInEachEpochAndTheSameAgain) {
 
 // Decoding only the part that is used gives the pixels of cutting it out afterwards, but for colours at its edges.
 TEST(Training, FusedDecodingSeesTheSamePart) {
-  const auto fused = GoldenDataset({.size = 28, .train = true}), whole = GoldenDataset({.size = 28, .train = true, .fuse_decode_and_crop = false});
+  const auto fused = GoldenDataset({.size = 28, .train = true}),
+             whole = GoldenDataset({.size = 28, .train = true, .fuse_decode_and_crop = false});
   for (int64_t i = 0; i < fused->size(); ++i) {
     const std::vector<float> a = Get(*fused, i, 1), b = Get(*whole, i, 1);
     double sum = 0;
@@ -141,7 +149,8 @@ TEST(Training, SubtractsTheMeansOfMlPerf) {
   const Preprocessor preprocess({.size = 4, .subtract_means = true});
   std::vector<float> out(4 * 4 * 3);
   preprocess(Flat(200, 9, 9), 0, 0, out);
-  for (size_t i = 0; i < out.size(); ++i) EXPECT_NEAR(out[i], 200 - (i % 3 == 0 ? 123.68 : i % 3 == 1 ? 116.78 : 103.94), 1e-3);
+  for (size_t i = 0; i < out.size(); ++i)
+    EXPECT_NEAR(out[i], 200 - (i % 3 == 0 ? 123.68 : i % 3 == 1 ? 116.78 : 103.94), 1e-3);
 }
 
 TEST(DistortColour, TheOrdersDiffer) {
@@ -164,7 +173,8 @@ TEST(Imagenet, ABrokenImageNamesItsRecord) {
     std::string Where(int64_t) const override { return "file: record 0 at byte 0"; }
   };
   const auto dataset = MakeImagenetDataset(std::make_unique<Broken>(), 1001, {.size = 28});
-  EXPECT_THAT(ErrorOf([&] { Get(*dataset, 0, 0); }), ::testing::StartsWith("file: record 0 at byte 0: not a whole JPEG image: "));
+  EXPECT_THAT(ErrorOf([&] { Get(*dataset, 0, 0); }),
+              ::testing::StartsWith("file: record 0 at byte 0: not a whole JPEG image: "));
 }
 
 }  // namespace

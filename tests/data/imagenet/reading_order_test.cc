@@ -15,8 +15,9 @@ using ::testing::ElementsAre;
 TEST(InterleavedOrder, IsTensorFlows) {
   EXPECT_THAT(InterleavedOrder({3, 1, 2, 4}, 2), ElementsAre(0, 3, 1, 2, 4, 5, 6, 7, 8, 9));
   const int64_t a = 0, b = 3, c = 4, d = 6, e = 10, f = 11, g = 13;  // first records of files of 3, 1, 2, 4, 1, 2 and 5
-  EXPECT_THAT(InterleavedOrder({3, 1, 2, 4, 1, 2, 5}, 3),
-              ElementsAre(a, b, c, a + 1, c + 1, a + 2, d, d + 1, e, f, d + 2, f + 1, d + 3, g, g + 1, g + 2, g + 3, g + 4));
+  EXPECT_THAT(
+      InterleavedOrder({3, 1, 2, 4, 1, 2, 5}, 3),
+      ElementsAre(a, b, c, a + 1, c + 1, a + 2, d, d + 1, e, f, d + 2, f + 1, d + 3, g, g + 1, g + 2, g + 3, g + 4));
   EXPECT_THAT(InterleavedOrder({2, 2, 2}, 10), ElementsAre(0, 2, 4, 1, 3, 5));
 }
 
@@ -49,7 +50,8 @@ std::vector<int32_t> Labels(const ImageSource& images) {
 }
 
 TEST(EvaluationOrder, InterleavesRecordFiles) {
-  EXPECT_THAT(Labels(*InEvaluationOrder(std::make_unique<Numbered>(std::vector<int64_t>{3, 1, 2, 4}, 10), 2)), ElementsAre(0, 3, 1, 2, 4, 5, 6, 7, 8, 9));
+  EXPECT_THAT(Labels(*InEvaluationOrder(std::make_unique<Numbered>(std::vector<int64_t>{3, 1, 2, 4}, 10), 2)),
+              ElementsAre(0, 3, 1, 2, 4, 5, 6, 7, 8, 9));
 }
 
 // 10 classes of 20 images: the first 50 images show nearly all classes, and all images come once.

@@ -26,7 +26,9 @@ SystemMemory Free(int64_t bytes) { return {.total = int64_t{1} << 40, .available
 class VerifyPacked : public ::testing::Test {
  protected:
   VerifyPacked() : records_(ReadFile(GoldenPath("tfrecord/train-00000-of-00001"))) {}
-  VerifiedImages Verify(const SystemMemory& memory) { return VerifyImages(folder_.path(), Subset::kTrain, 1001, "--data_dir", 4, memory); }
+  VerifiedImages Verify(const SystemMemory& memory) {
+    return VerifyImages(folder_.path(), Subset::kTrain, 1001, "--data_dir", 4, memory);
+  }
 
   testing::TempFolder folder_;
   std::string records_;
@@ -38,7 +40,8 @@ TEST_F(VerifyPacked, LackOfMemoryIsNoDamage) {
   const VerifiedImages found = Verify(Free(0));
   EXPECT_EQ(found.broken, Lines());
   ASSERT_EQ(found.unread.size(), 1u);
-  EXPECT_THAT(found.unread[0], EndsWith("train-00000-of-00002: record 0 at byte 0: the record of 1724 bytes does not fit into the memory that is left; "
+  EXPECT_THAT(found.unread[0], EndsWith("train-00000-of-00002: record 0 at byte 0: the record of 1724 bytes does not "
+                                        "fit into the memory that is left; "
                                         "unpack the files on disk (gunzip) first"));
   EXPECT_EQ(found.whole, 12);  // those of the file that is not packed
 }
@@ -46,7 +49,8 @@ TEST_F(VerifyPacked, LackOfMemoryIsNoDamage) {
 // The largest record fits alone: the threads wait for each other.
 TEST_F(VerifyPacked, AllThreadsShareOneBudget) {
   constexpr int kFiles = 6;
-  for (int i = 0; i < kFiles; ++i) folder_.Write("train-0000" + std::to_string(i) + "-of-00006", testing::Gzip(records_));
+  for (int i = 0; i < kFiles; ++i)
+    folder_.Write("train-0000" + std::to_string(i) + "-of-00006", testing::Gzip(records_));
   const VerifiedImages found = Verify(Free(2 * kLargestRecord));
   EXPECT_EQ(found.whole, 12 * kFiles);
   EXPECT_EQ(found.broken, Lines());
@@ -68,7 +72,8 @@ class VerifyFolders : public ::testing::Test {
  protected:
   VerifyFolders() {
     for (const char* sub : {"train/n01", "train/n02", "validation/n01"}) fs::create_directories(folder_.path() / sub);
-    for (const char* name : {"train/n01/i1.png", "train/n02/i0.png", "validation/n01/i1.png"}) folder_.Write(name, png_);
+    for (const char* name : {"train/n01/i1.png", "train/n02/i0.png", "validation/n01/i1.png"})
+      folder_.Write(name, png_);
   }
   VerifiedImages Verify(Subset subset) { return VerifyImages(folder_.path(), subset, 1001, "--data_dir", 2); }
   std::string Path(const std::string& name) const { return (folder_.path() / name).string(); }
@@ -93,7 +98,8 @@ TEST_F(VerifyFolders, AFolderThatCannotBeReadHidesNoBrokenImage) {
   folder_.Write("train/n01/i0.jpg", "");
   const VerifiedImages found = Verify(Subset::kTrain);
   EXPECT_EQ(found.whole, 2);
-  EXPECT_EQ(found.broken, (Lines{"cannot read " + Path("train/n00") + ": Too many levels of symbolic links", Path("train/n03") + ": the link leads to nothing",
+  EXPECT_EQ(found.broken, (Lines{"cannot read " + Path("train/n00") + ": Too many levels of symbolic links",
+                                 Path("train/n03") + ": the link leads to nothing",
                                  Path("train/n01/i0.jpg") + ": the image has no bytes"}));
 }
 
@@ -111,7 +117,8 @@ TEST_F(VerifyFolders, WhatHasTheNameOfAnImageAndIsNoFileIsBroken) {
   fs::create_symlink("i1.png", folder_.path() / "train/n01/link.png");
   const VerifiedImages found = Verify(Subset::kTrain);
   EXPECT_EQ(found.whole, 3);
-  EXPECT_EQ(found.broken, (Lines{Path("train/n01/dang.jpg") + ": the link leads to nothing", Path("train/n01/dir.jpg") + ": is not a regular file",
+  EXPECT_EQ(found.broken, (Lines{Path("train/n01/dang.jpg") + ": the link leads to nothing",
+                                 Path("train/n01/dir.jpg") + ": is not a regular file",
                                  Path("train/n02/f.jpg") + ": is not a regular file"}));
 }
 

@@ -1,5 +1,5 @@
-// Answers as NVML would on a machine with as many GPUs as FAKE_NVML_GPUS says; "error" makes it fail to start. The second
-// GPU does not tell its memory.
+// Answers as NVML would on a machine with as many GPUs as FAKE_NVML_GPUS says; "error" makes it fail to start. The
+// second GPU does not tell its memory.
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
