@@ -265,7 +265,7 @@ class ModelStepsRun {
     return distance;
   }
 
-  bool IsHalf() const { return case_.dtype == DType::kFloat16 || case_.dtype == DType::kBFloat16; }
+  bool IsHalf() const { return muster::IsHalf(case_.dtype); }
 
   // Where element "index" of the file's variable is in this data format.
   size_t IndexHere(const std::string& name, size_t index, size_t count) const {
@@ -354,17 +354,15 @@ std::vector<std::string> ModelStepsRowsWithoutCase() {
 }
 
 std::vector<ModelStepsCase> HalfModelStepsCases(bool slow) {
-  const std::vector<std::string> quick_cifar = {"trivial", "alexnet", "resnet20", "resnet20_v2", "densenet40_k12"};
-  const std::vector<std::string> quick_imagenet = {"lenet", "googlenet", "resnet50", "inception3"};
   std::vector<ModelStepsCase> cases;
   for (const Model& model : Models()) {
     if (model.dataset == "mnist") continue;
-    const auto& quick = model.dataset == "cifar10" ? quick_cifar : quick_imagenet;
-    const bool is_quick = model.dataset != "coco" && std::ranges::count(quick, model.name) > 0;
-    if (is_quick != slow) cases.push_back({model.name, model.dataset, DataFormat::kNHWC, DType::kBFloat16});
+    const ModelStepsCase c{model.name, model.dataset, DataFormat::kNHWC, DType::kBFloat16};
+    if (IsSlow(c) == slow) cases.push_back(c);
   }
   if (slow) return cases;
-  for (const std::string& model : quick_cifar) cases.push_back({model, "cifar10", DataFormat::kNHWC, DType::kFloat16});
+  for (const char* model : {"trivial", "alexnet", "resnet20", "resnet20_v2", "densenet40_k12"})
+    cases.push_back({model, "cifar10", DataFormat::kNHWC, DType::kFloat16});
   cases.push_back({"lenet", "imagenet", DataFormat::kNCHW, DType::kFloat16});
   return cases;
 }

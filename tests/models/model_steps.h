@@ -26,8 +26,7 @@ std::vector<ModelStepsCase> ModelStepsCases(bool slow);
 // Rows of the file that no case checks: of models that Muster lacks, and second ones of a model.
 std::vector<std::string> ModelStepsRowsWithoutCase();
 
-// Every model in bfloat16, in one data format: small networks with and without batch norm, which are in float16 too, or
-// what takes long.
+// Every model in bfloat16 in one data format, what takes long or the rest; small ones of the rest in float16 too.
 std::vector<ModelStepsCase> HalfModelStepsCases(bool slow);
 
 // Runs evaluation, training, two updates, and compares everything the row lists.
