@@ -79,7 +79,6 @@ struct TowerOptions {
   // If valid, a float32 scalar by which the loss is multiplied before differentiation; the gradients are divided by it.
   Output loss_scale{};
 };
-};
 
 // One copy of a model on one device, from images and labels to gradients.
 struct Tower {

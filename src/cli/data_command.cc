@@ -19,6 +19,7 @@
 #include "data/imagenet/make_cache.h"
 #include "data/imagenet/open_images.h"
 #include "data/imagenet/verify_images.h"
+#include "data/verify_idx.h"
 #include "muster/error.h"
 #include "muster/models.h"
 
@@ -39,9 +40,9 @@ FlagTable DataFlags() {
       {.name = "data_dir", .type = FlagType::kString, .help = "folder of the data set", .important = true},
       {.name = "data_name",
        .type = FlagType::kEnum,
-       .help =
-           "which data set it is; unset: cifar10 if the folder's name contains that and not imagenet, else imagenet",
-       .enum_values = {"imagenet", "cifar10"},
+       .help = "which data set it is (idx: in MNIST's form); unset: cifar10 if the folder's name contains that and not "
+               "imagenet, idx if it has such files, else imagenet",
+       .enum_values = {"imagenet", "cifar10", "fashion-mnist", "mnist", "idx"},
        .important = true},
       {.name = "subset",
        .type = FlagType::kEnum,
@@ -81,16 +82,21 @@ std::string Folder(const FlagValues& values, const char* flag) {
   return folder;
 }
 
-// Without the flag what muster bench would take; imagenet for a folder whose name says nothing, at which muster bench
-// stops.
+// Without the flag what muster bench would take; if the folder's name says nothing, at which muster bench stops, what
+// the files in it are.
 std::string DataName(const FlagValues& values) {
   if (const auto given = values.FindString("data_name")) return *given;
-  return bench::DatasetNamedBy(values.GetString("data_dir")) == "cifar10" ? "cifar10" : "imagenet";
+  const std::string folder = values.FindString("data_dir").value_or(""), named = bench::DatasetNamedBy(folder);
+  if (named == "cifar10" || named == "imagenet") return named;
+  return data::HasIdx(folder, Subset::kTrain) || data::HasIdx(folder, Subset::kValidation) ? "idx" : "imagenet";
 }
+
+bool IsOfIdx(const std::string& name) { return name == "idx" || name == "mnist" || name == "fashion-mnist"; }
 
 bool IsThere(Subset subset, const FlagValues& values) {
   const std::string folder = values.GetString("data_dir");
   if (DataName(values) == "cifar10") return data::HasCifar10(folder, subset);
+  if (IsOfIdx(DataName(values))) return data::HasIdx(folder, subset);
   return data::FindImageForm(folder, subset) != data::ImageForm::kNone;
 }
 
@@ -137,6 +143,13 @@ std::string VerifiedText(Subset subset, const data::VerifiedImages& found) {
                             Count(found.whole, "image"), found.broken.size(), found.odd.size(), unread);
 }
 
+data::VerifiedImages VerifyPart(const std::string& name, const std::string& folder, Subset subset, int threads) {
+  constexpr char kFlag[] = "--data_dir";
+  if (name == "cifar10") return data::VerifyCifar10(folder, subset, kFlag);
+  if (IsOfIdx(name)) return data::VerifyIdx(folder, subset, name == "idx" ? 0 : 10, kFlag);
+  return data::VerifyImages(folder, subset, FindDataset(name).num_classes, kFlag, threads);
+}
+
 int Verify(const FlagValues& values) {
   const std::string folder = Folder(values, "data_dir"), name = DataName(values);
   const bool as_json = values.GetBool("json");
@@ -144,11 +157,7 @@ int Verify(const FlagValues& values) {
   size_t failed = 0;
   const Parts wanted = PartsOf(values);
   for (const Subset subset : wanted.taken) {
-    const int num_classes = FindDataset(name).num_classes;
-    const data::VerifiedImages found =
-        name == "cifar10"
-            ? data::VerifyCifar10(folder, subset, "--data_dir")
-            : data::VerifyImages(folder, subset, num_classes, "--data_dir", static_cast<int>(values.GetInt("threads")));
+    const data::VerifiedImages found = VerifyPart(name, folder, subset, static_cast<int>(values.GetInt("threads")));
     failed += found.broken.size() + found.unread.size();
     parts.push_back({{"subset", data::SubsetName(subset)},
                      {"whole", found.whole},
@@ -164,12 +173,13 @@ int Verify(const FlagValues& values) {
 int MakeCache(const FlagValues& values) {
   const std::string folder = Folder(values, "data_dir"), out = Folder(values, "cache_dir");
   if (DataName(values) != "imagenet") {
+    const std::string name = DataName(values);
     if (values.is_set("data_name"))
-      throw InvalidArgument("flag --data_name=cifar10: is not compressed, so there is nothing to cache");
+      throw InvalidArgument(fmt::format("flag --data_name={}: is not compressed, so there is nothing to cache", name));
     throw InvalidArgument(fmt::format(
-        "flag --data_dir={}: cifar10, as its name says, is not compressed, so there is nothing to cache; if it is "
-        "imagenet, add --data_name=imagenet",
-        folder));
+        "flag --data_dir={}: {}, as its {}, is not compressed, so there is nothing to cache; if it is imagenet, add "
+        "--data_name=imagenet",
+        folder, name, name == "cifar10" ? "name says" : "files are"));
   }
   std::error_code ignored;
   if (fs::equivalent(folder, out, ignored))

@@ -127,6 +127,13 @@ std::string HowToGet(std::string_view name) {
 
 }  // namespace
 
+IdxFiles IdxFilesIn(const fs::path& folder) {
+  IdxFiles found;
+  found.files.name = "idx";
+  found.missing = FillFrom(folder, &found.files);
+  return found;
+}
+
 std::vector<fs::path> DatasetFolders(std::string_view name) {
   if (const char* dir = DataDir(); dir != nullptr) {
     if (!IsFolder(dir))

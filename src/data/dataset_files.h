@@ -26,6 +26,13 @@ DatasetFiles FindDatasetFiles(std::string_view spec);
 // The same with other folders for the named sets.
 DatasetFiles FindDatasetFiles(std::string_view spec, const std::vector<std::filesystem::path>& folders);
 
+// The IDX files that a folder has; the paths of others are empty, and their names (one of several) in "missing".
+struct IdxFiles {
+  DatasetFiles files;
+  std::vector<std::string> missing;
+};
+IdxFiles IdxFilesIn(const std::filesystem::path& folder);
+
 // Where a named data set is searched, in order: with MUSTER_DATA_DIR in the environment in $MUSTER_DATA_DIR/NAME and
 // $MUSTER_DATA_DIR and nowhere else, as who names a folder wants no other data; without it in ./data/NAME,
 // /usr/share/datasets/NAME (where Debian's dataset-* packages put them), /usr/local/share/datasets/NAME. Throws

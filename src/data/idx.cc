@@ -19,8 +19,12 @@ constexpr int64_t kMagicBytes = 4;
 constexpr int64_t kDimensionBytes = 4;
 constexpr size_t kReadBytes = size_t{4} << 20;  // between two looks at Ctrl-C
 
+Error WrongAt(const UnpackingFile& file, int64_t offset, std::string_view problem) {
+  return DataLoss(fmt::format("{}: byte {}: {}", file.path().string(), offset, problem));
+}
+
 [[noreturn]] void Fail(const UnpackingFile& file, int64_t offset, std::string_view problem) {
-  throw DataLoss(fmt::format("{}: byte {}: {}", file.path().string(), offset, problem));
+  throw WrongAt(file, offset, problem);
 }
 
 std::string_view ElementTypeName(uint8_t code) {
@@ -119,18 +123,24 @@ IdxImages ReadIdxImages(const std::filesystem::path& path) {
 
 std::vector<uint8_t> ReadIdxLabels(const std::filesystem::path& path, int num_classes,
                                    const std::filesystem::path& images_path, int64_t image_count) {
+  return ReadIdxLabels(path, num_classes, images_path, image_count, [](const Error& error) { throw error; });
+}
+
+std::vector<uint8_t> ReadIdxLabels(const std::filesystem::path& path, int num_classes,
+                                   const std::filesystem::path& images_path, int64_t image_count,
+                                   const std::function<void(const Error&)>& on_bad_label) {
   UnpackingFile file(path);
   ReadMagic(file, 1, 1, "1 (label count)");
   const int64_t count = ReadDimension(file, "label count", std::numeric_limits<int32_t>::max());
-  if (count != image_count)
+  if (image_count != kAnyCount && count != image_count)
     Fail(file, kMagicBytes,
          fmt::format("the file announces {} labels, {} were expected, one for each image of {}", count, image_count,
                      images_path.string()));
   std::vector<uint8_t> labels = ReadElements(file, count, fmt::format("{} labels", count));
   for (size_t i = 0; i < labels.size(); ++i) {
     if (labels[i] >= num_classes)
-      Fail(file, kMagicBytes + kDimensionBytes + static_cast<int64_t>(i),
-           fmt::format("label {} is {}, 0 to {} was expected", i, labels[i], num_classes - 1));
+      on_bad_label(WrongAt(file, kMagicBytes + kDimensionBytes + static_cast<int64_t>(i),
+                           fmt::format("label {} is {}, 0 to {} was expected", i, labels[i], num_classes - 1)));
   }
   return labels;
 }

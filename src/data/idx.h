@@ -2,8 +2,11 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <vector>
+
+#include "muster/error.h"
 
 namespace muster::data {
 
@@ -31,8 +34,13 @@ struct IdxImages {
 IdxImages ReadIdxImages(const std::filesystem::path& path);
 
 // A file of one dimension: one label per image, each below "num_classes" (at most 256). "images_path" and "image_count"
-// say which images they belong to, for the error if the counts differ.
+// say which images they belong to, for the error if the counts differ; kAnyCount if nobody knows.
+inline constexpr int64_t kAnyCount = -1;
 std::vector<uint8_t> ReadIdxLabels(const std::filesystem::path& path, int num_classes,
                                    const std::filesystem::path& images_path, int64_t image_count);
+// The same, but tells "on_bad_label" of each label that is too large in place of throwing at the first.
+std::vector<uint8_t> ReadIdxLabels(const std::filesystem::path& path, int num_classes,
+                                   const std::filesystem::path& images_path, int64_t image_count,
+                                   const std::function<void(const Error&)>& on_bad_label);
 
 }  // namespace muster::data
