@@ -8,6 +8,7 @@
 // made of it is put one bucket later for each device that it has passed: a sum behind the next Bucket, when the other
 // devices' parts have probably arrived. So no device waits for another unless it is a bucket ahead.
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <set>
 
@@ -40,13 +41,16 @@ class Scheduler {
   }
 
  private:
-  // Values that are there before the step are sent first.
+  // Values that are there before the step are sent first. Positions stay in range whatever a batch would take, also one
+  // that no memory holds: nothing has been refused yet.
   void CountPositions() {
+    const double longest = static_cast<double>(std::numeric_limits<int64_t>::max() / kSpacing / 4) /
+                           static_cast<double>(std::max<size_t>(order_.size(), 1));
     for (NodeId id : order_) {
       int64_t& next = next_[graph_.device(id)];
       if (IsSource(graph_.node(id).kind) && graph_.node(id).control_inputs.empty()) continue;
       const double seconds = GetOpDef(graph_.node(id).kind).is_alias ? 0 : EstimatedSeconds(graph_, graph_.node(id));
-      position_[id] = next += kSpacing * (1 + static_cast<int64_t>(1e9 * seconds));
+      position_[id] = next += kSpacing * (1 + static_cast<int64_t>(std::min(1e9 * seconds, longest)));
     }
   }
 
