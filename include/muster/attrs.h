@@ -3,6 +3,7 @@
 #include <array>
 #include <cstdint>
 #include <cstring>
+#include <memory>
 #include <string>
 #include <utility>
 #include <variant>
@@ -216,9 +217,60 @@ struct CollectiveAttrs {
   friend bool operator==(const CollectiveAttrs&, const CollectiveAttrs&) = default;
 };
 
-using Attrs = std::variant<NoAttrs, PlaceholderAttrs, ConstAttrs, FillAttrs, VariableAttrs, CastAttrs, ShapeAttrs,
-                           TransposeAttrs, AxisAttrs, SplitAttrs, SqueezeAttrs, SliceAttrs, PadAttrs, TileAttrs,
-                           ReduceAttrs, MatMulAttrs, ConvAttrs, PoolAttrs, BatchNormAttrs, BiasAddAttrs, LRNAttrs,
-                           TopKAttrs, OneHotAttrs, RandomAttrs, ApplyAttrs, ChannelAttrs, BucketAttrs, CollectiveAttrs>;
+// X(Name) for each of the structs above.
+// clang-format off
+#define MUSTER_ATTRS(X)                                                                                      \
+  X(NoAttrs) X(PlaceholderAttrs) X(ConstAttrs) X(FillAttrs) X(VariableAttrs) X(CastAttrs) X(ShapeAttrs)      \
+  X(TransposeAttrs) X(AxisAttrs) X(SplitAttrs) X(SqueezeAttrs) X(SliceAttrs) X(PadAttrs) X(TileAttrs)        \
+  X(ReduceAttrs) X(MatMulAttrs) X(ConvAttrs) X(PoolAttrs) X(BatchNormAttrs) X(BiasAddAttrs) X(LRNAttrs)      \
+  X(TopKAttrs) X(OneHotAttrs) X(RandomAttrs) X(ApplyAttrs) X(ChannelAttrs) X(BucketAttrs) X(CollectiveAttrs)
+// clang-format on
+
+template <typename A>
+inline constexpr bool kIsAttrs = false;
+#define MUSTER_IS_ATTRS(A) \
+  template <>              \
+  inline constexpr bool kIsAttrs<A> = true;
+MUSTER_ATTRS(MUSTER_IS_ATTRS)
+#undef MUSTER_IS_ATTRS
+
+// The attributes of one node: one of the structs above. A value; NoAttrs at first and after a move. It hides a variant
+// whose copies, comparisons and destruction, each with code for every struct, are compiled in attrs.cc and not again in
+// every file that sees a node.
+class Attrs {
+ public:
+  Attrs();
+  template <typename A>
+  requires kIsAttrs<A> Attrs(A attrs);
+  Attrs(const Attrs& other);
+  Attrs(Attrs&& other) noexcept;
+  Attrs& operator=(const Attrs& other);
+  Attrs& operator=(Attrs&& other) noexcept;
+  ~Attrs();
+
+  // Throws std::bad_variant_access if they are of another kind.
+  template <typename A>
+  const A& get() const;
+  template <typename A>
+  A& get();
+  // nullptr if they are of another kind.
+  template <typename A>
+  const A* get_if() const;
+  template <typename A>
+  A* get_if();
+
+  // For std::visit, in the few files that treat all kinds.
+  using Variant =
+      std::variant<NoAttrs, PlaceholderAttrs, ConstAttrs, FillAttrs, VariableAttrs, CastAttrs, ShapeAttrs,
+                   TransposeAttrs, AxisAttrs, SplitAttrs, SqueezeAttrs, SliceAttrs, PadAttrs, TileAttrs, ReduceAttrs,
+                   MatMulAttrs, ConvAttrs, PoolAttrs, BatchNormAttrs, BiasAddAttrs, LRNAttrs, TopKAttrs, OneHotAttrs,
+                   RandomAttrs, ApplyAttrs, ChannelAttrs, BucketAttrs, CollectiveAttrs>;
+  const Variant& variant() const;
+
+  friend bool operator==(const Attrs& a, const Attrs& b);
+
+ private:
+  std::unique_ptr<Variant> value_;  // null: NoAttrs
+};
 
 }  // namespace muster

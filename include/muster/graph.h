@@ -40,7 +40,7 @@ struct Node {
 
   template <typename A>
   const A& attr() const {
-    return std::get<A>(attrs);
+    return attrs.get<A>();
   }
 };
 

@@ -17,11 +17,11 @@ const std::vector<int> kToNCHW{0, 3, 1, 2};
 constexpr std::array<int, 4> kNHWCAxis{0, 3, 1, 2};  // NCHW axis -> NHWC axis
 
 DataFormat* FormatOf(Attrs& attrs) {
-  if (auto* a = std::get_if<ConvAttrs>(&attrs)) return &a->data_format;
-  if (auto* a = std::get_if<PoolAttrs>(&attrs)) return &a->data_format;
-  if (auto* a = std::get_if<BatchNormAttrs>(&attrs)) return &a->data_format;
-  if (auto* a = std::get_if<BiasAddAttrs>(&attrs)) return &a->data_format;
-  if (auto* a = std::get_if<LRNAttrs>(&attrs)) return &a->data_format;
+  if (auto* a = attrs.get_if<ConvAttrs>()) return &a->data_format;
+  if (auto* a = attrs.get_if<PoolAttrs>()) return &a->data_format;
+  if (auto* a = attrs.get_if<BatchNormAttrs>()) return &a->data_format;
+  if (auto* a = attrs.get_if<BiasAddAttrs>()) return &a->data_format;
+  if (auto* a = attrs.get_if<LRNAttrs>()) return &a->data_format;
   return nullptr;
 }
 
@@ -139,9 +139,9 @@ class Converter {
     }
     Node changed = node;
     *FormatOf(changed.attrs) = DataFormat::kNHWC;
-    if (auto* a = std::get_if<PoolAttrs>(&changed.attrs); a != nullptr && a->target_shape.rank() == 4)
+    if (auto* a = changed.attrs.get_if<PoolAttrs>(); a != nullptr && a->target_shape.rank() == 4)
       a->target_shape = ToNHWC(a->target_shape);
-    if (auto* a = std::get_if<ConvAttrs>(&changed.attrs);
+    if (auto* a = changed.attrs.get_if<ConvAttrs>();
         a != nullptr && a->target_shape.rank() == 4 && !IsFilterOutput(node.kind))
       a->target_shape = ToNHWC(a->target_shape);
     Replace(id, std::move(inputs), std::move(changed.attrs), IsFilterOutput(node.kind));

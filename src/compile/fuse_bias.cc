@@ -44,8 +44,8 @@ class BiasFuser {
     const NodeId reader = OnlyReader({bias_add, 0});
     if (reader != kNoNode && graph_.node(reader).kind == OpKind::kRelu && graph_.MayFuse({bias_add, reader})) {
       members.push_back(reader);
-      if (is_conv) std::get<ConvAttrs>(attrs).activation = Activation::kRelu;
-      else std::get<MatMulAttrs>(attrs).activation = Activation::kRelu;
+      if (is_conv) attrs.get<ConvAttrs>().activation = Activation::kRelu;
+      else attrs.get<MatMulAttrs>().activation = Activation::kRelu;
     }
     const NodeId last = members.back();
     const NodeId fused = graph_.Add(fused_kind, graph_.node(last).name,

@@ -60,7 +60,7 @@ class DecayFuser {
       if (!decay.is_valid()) continue;
       graph_.SetInput(update, input, sum.inputs[static_cast<size_t>(1 - i)]);
       graph_.AddInput(update, decay);
-      std::get<ApplyAttrs>(graph_.mutable_attrs(update)).has_weight_decay = true;
+      graph_.mutable_attrs(update).get<ApplyAttrs>().has_weight_decay = true;
       return;
     }
   }

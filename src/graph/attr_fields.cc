@@ -114,7 +114,7 @@ struct ToFields {
 
 }  // namespace
 
-std::vector<AttrField> AttrFields(const Attrs& attrs) { return std::visit(ToFields(), attrs); }
+std::vector<AttrField> AttrFields(const Attrs& attrs) { return std::visit(ToFields(), attrs.variant()); }
 
 std::string PaddingName(Padding padding) {
   switch (padding) {

@@ -92,7 +92,7 @@ bool WriteMathOp(GraphDefWriter& w) {
     default: break;
   }
   // Element-wise operations and the rest are the same in both, once those with attributes of their own are dealt with.
-  if (!std::holds_alternative<NoAttrs>(w.node().attrs) || w.node().inputs.empty()) return false;
+  if (w.node().attrs.get_if<NoAttrs>() == nullptr || w.node().inputs.empty()) return false;
   if (OpName(w.node().kind).front() == '_') return false;
   WritePlain(w, 0);
   return true;

@@ -22,7 +22,7 @@ class GraphDefWriter {
   DType input_type(int i) const { return input_desc(i).dtype; }
   template <typename A>
   const A& attr() const {
-    return std::get<A>(node_.attrs);
+    return node_.attrs.get<A>();
   }
 
   void Op(std::string_view name) { out_.set_op(std::string(name)); }

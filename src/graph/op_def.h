@@ -19,7 +19,7 @@ struct ShapeContext {
   DType dtype(int i) const { return inputs[static_cast<size_t>(i)].dtype; }
   template <typename A>
   const A& attr() const {
-    return std::get<A>(node.attrs);
+    return node.attrs.get<A>();
   }
 };
 using ShapeRule = std::vector<TensorDesc> (*)(const ShapeContext&);
@@ -37,7 +37,7 @@ struct GradientContext {
   const Shape& shape(Output o) const { return scope.shape(o); }
   template <typename A>
   const A& attr() const {
-    return std::get<A>(node.attrs);
+    return node.attrs.get<A>();
   }
 };
 using GradientRule = std::vector<Output> (*)(const GradientContext&);

@@ -36,7 +36,7 @@ PsStrategy RoundRobin(int num_tasks) {
 }
 
 double ByteSizeLoad(const Node& node) {
-  const auto* variable = std::get_if<VariableAttrs>(&node.attrs);
+  const auto* variable = node.attrs.get_if<VariableAttrs>();
   if (variable == nullptr)
     throw InvalidArgument(
         fmt::format("{} ({}) is no variable: its load in bytes is not known", node.name, OpName(node.kind)));

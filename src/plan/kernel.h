@@ -28,7 +28,7 @@ struct KernelRequest {
 
   template <typename A>
   const A& attr() const {
-    return std::get<A>(*attrs);
+    return attrs->get<A>();
   }
   const Shape& in(int i) const { return inputs[static_cast<size_t>(i)].shape; }
   const Shape& out(int i) const { return outputs[static_cast<size_t>(i)].shape; }

@@ -30,8 +30,8 @@ const OpCases& Cases() {
 OpCase WithDType(OpCase op, DType dtype) {
   for (Tensor& input : op.inputs)
     if (input.dtype() == DType::kFloat32) input = Converted(input, dtype);
-  if (auto* fill = std::get_if<FillAttrs>(&op.attrs)) fill->dtype = dtype;
-  if (auto* random = std::get_if<RandomAttrs>(&op.attrs)) random->dtype = dtype;
+  if (auto* fill = op.attrs.get_if<FillAttrs>()) fill->dtype = dtype;
+  if (auto* random = op.attrs.get_if<RandomAttrs>()) random->dtype = dtype;
   return op;
 }
 
