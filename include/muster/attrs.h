@@ -217,12 +217,12 @@ struct CollectiveAttrs {
   friend bool operator==(const CollectiveAttrs&, const CollectiveAttrs&) = default;
 };
 
-// X(Name) for each of the structs above.
+// X(Name) for each of the structs above but NoAttrs, which comes first.
 // clang-format off
-#define MUSTER_ATTRS(X)                                                                                      \
-  X(NoAttrs) X(PlaceholderAttrs) X(ConstAttrs) X(FillAttrs) X(VariableAttrs) X(CastAttrs) X(ShapeAttrs)      \
-  X(TransposeAttrs) X(AxisAttrs) X(SplitAttrs) X(SqueezeAttrs) X(SliceAttrs) X(PadAttrs) X(TileAttrs)        \
-  X(ReduceAttrs) X(MatMulAttrs) X(ConvAttrs) X(PoolAttrs) X(BatchNormAttrs) X(BiasAddAttrs) X(LRNAttrs)      \
+#define MUSTER_ATTRS(X)                                                                                  \
+  X(PlaceholderAttrs) X(ConstAttrs) X(FillAttrs) X(VariableAttrs) X(CastAttrs) X(ShapeAttrs)             \
+  X(TransposeAttrs) X(AxisAttrs) X(SplitAttrs) X(SqueezeAttrs) X(SliceAttrs) X(PadAttrs) X(TileAttrs)    \
+  X(ReduceAttrs) X(MatMulAttrs) X(ConvAttrs) X(PoolAttrs) X(BatchNormAttrs) X(BiasAddAttrs) X(LRNAttrs)  \
   X(TopKAttrs) X(OneHotAttrs) X(RandomAttrs) X(ApplyAttrs) X(ChannelAttrs) X(BucketAttrs) X(CollectiveAttrs)
 // clang-format on
 
@@ -231,6 +231,7 @@ inline constexpr bool kIsAttrs = false;
 #define MUSTER_IS_ATTRS(A) \
   template <>              \
   inline constexpr bool kIsAttrs<A> = true;
+MUSTER_IS_ATTRS(NoAttrs)
 MUSTER_ATTRS(MUSTER_IS_ATTRS)
 #undef MUSTER_IS_ATTRS
 
@@ -260,11 +261,9 @@ class Attrs {
   A* get_if();
 
   // For std::visit, in the few files that treat all kinds.
-  using Variant =
-      std::variant<NoAttrs, PlaceholderAttrs, ConstAttrs, FillAttrs, VariableAttrs, CastAttrs, ShapeAttrs,
-                   TransposeAttrs, AxisAttrs, SplitAttrs, SqueezeAttrs, SliceAttrs, PadAttrs, TileAttrs, ReduceAttrs,
-                   MatMulAttrs, ConvAttrs, PoolAttrs, BatchNormAttrs, BiasAddAttrs, LRNAttrs, TopKAttrs, OneHotAttrs,
-                   RandomAttrs, ApplyAttrs, ChannelAttrs, BucketAttrs, CollectiveAttrs>;
+#define MUSTER_COMMA_ATTRS(A) , A
+  using Variant = std::variant<NoAttrs MUSTER_ATTRS(MUSTER_COMMA_ATTRS)>;
+#undef MUSTER_COMMA_ATTRS
   const Variant& variant() const;
 
   friend bool operator==(const Attrs& a, const Attrs& b);

@@ -51,6 +51,7 @@ A* Attrs::get_if() {
   template A& Attrs::get<A>();                \
   template const A* Attrs::get_if<A>() const; \
   template A* Attrs::get_if<A>();
+MUSTER_INSTANTIATE(NoAttrs)
 MUSTER_ATTRS(MUSTER_INSTANTIATE)
 #undef MUSTER_INSTANTIATE
 
