@@ -10,10 +10,10 @@
 #include "bench/benchmark_log.h"
 #include "bench/eval_schedule.h"
 #include "bench/evaluator.h"
-#include "bench/json_text.h"
 #include "bench/learning_rate.h"
 #include "bench/loop.h"
 #include "bench/run_files.h"
+#include "bench/utc_timestamp.h"
 
 namespace muster::bench {
 

@@ -4,17 +4,15 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
 #include "base/file.h"
+#include "base/json.h"
 #include "base/version.h"
 #include "bench/info_block.h"
-#include "bench/json_text.h"
+#include "bench/utc_timestamp.h"
 
 namespace muster::bench {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 // Parameters carry their type in the key, as in BigQuery's schema for which the model garden made the format.
 Json Parameter(const std::string& name, const std::string& value) { return {{"name", name}, {"string_value", value}}; }
@@ -29,7 +27,7 @@ std::string SessionText(const BenchParams& params) {
 
 // Sorted by name.
 Json RunParameters(const BenchParams& params, const Derived& derived) {
-  return Json::array(
+  return Json::Array(
       {Parameter("batch_size", derived.batch_size), Parameter("batch_size_per_device", derived.batch_size_per_device),
        Parameter("data_format", params.data_format), Parameter("dataset", derived.dataset_label()),
        Parameter("devices", PythonList(derived.devices)), Parameter("mode", std::string(ModeName(derived.mode))),
@@ -50,7 +48,7 @@ Json EnvironmentVariables() {
     }
   }
   std::sort(found.begin(), found.end());
-  Json list = Json::array();
+  Json list = Json::Array();
   for (const std::string& text : found) {
     const size_t equals = std::min(text.find('='), text.size() - 1);
     list.push_back({{"name", text.substr(0, equals)}, {"value", text.substr(equals + 1)}});
@@ -74,14 +72,14 @@ void BenchmarkLog::LogRun(const BenchParams& params, const Derived& derived, con
   run["model_name"] = derived.model.printed_name;
   run["dataset"] = {{"name", derived.dataset_label()}};
   run["machine_config"] = MachineConfig(machine);
-  run["test_id"] = params.benchmark_test_id ? Json(*params.benchmark_test_id) : Json();
+  run["test_id"] = params.benchmark_test_id;
   run["run_date"] = UtcTimestamp();
   // The keys are the format's; what they say is Muster's.
   run["tensorflow_version"] = {{"version", fmt::format("Muster {}", Version())}, {"git_hash", Commit()}};
   run["tensorflow_environment_variables"] = EnvironmentVariables();
   run["run_parameters"] = RunParameters(params, derived);
   WriteFileAtomically(folder_ + "/metric.log", "");
-  WriteFileAtomically(folder_ + "/benchmark_run.log", JsonLine(run) + "\n");
+  WriteFileAtomically(folder_ + "/benchmark_run.log", run.Line() + "\n");
 }
 
 void BenchmarkLog::LogMetric(const std::string& name, double value, int64_t global_step) {
@@ -91,8 +89,8 @@ void BenchmarkLog::LogMetric(const std::string& name, double value, int64_t glob
   metric["unit"] = nullptr;
   metric["global_step"] = global_step;
   metric["timestamp"] = UtcTimestamp();
-  metric["extras"] = Json::array();
-  AppendToFile(folder_ + "/metric.log", JsonLine(metric) + "\n");
+  metric["extras"] = Json::Array();
+  AppendToFile(folder_ + "/metric.log", metric.Line() + "\n");
 }
 
 }  // namespace muster::bench

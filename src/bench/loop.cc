@@ -14,7 +14,6 @@
 #include "bench/checks.h"
 #include "bench/eval_dir.h"
 #include "bench/info_block.h"
-#include "bench/json_text.h"
 #include "bench/later.h"
 #include "bench/learning_rate.h"
 #include "bench/output.h"
@@ -22,6 +21,7 @@
 #include "bench/run_files.h"
 #include "bench/step_stats.h"
 #include "bench/strategy.h"
+#include "bench/utc_timestamp.h"
 #include "muster/error.h"
 
 namespace muster::bench {

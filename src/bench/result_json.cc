@@ -1,12 +1,11 @@
 #include "bench/result_json.h"
 
-#include <nlohmann/json.hpp>
-
+#include "base/json.h"
 #include "base/version.h"
-#include "bench/json_text.h"
 #include "bench/output.h"
 #include "bench/param_table.h"
 #include "bench/step_stats.h"
+#include "bench/utc_timestamp.h"
 
 namespace muster::bench {
 
@@ -22,13 +21,6 @@ const char* ExitStateName(ExitState state) {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
-
-template <typename T>
-Json Optional(const std::optional<T>& value) {
-  return value ? Json(*value) : Json();
-}
-
 Json ToJson(const FlagValue& value) {
   return std::visit(
       [](const auto& typed) -> Json {
@@ -43,8 +35,8 @@ Json FlagsJson(const BenchParams& params, const OwnParams& own) {
   for (const ParamField& field : BenchParamTable().fields()) {
     flags[field.spec.name] = ToJson(GetParam(params, field));
   }
-  flags["json"] = Optional(own.json);
-  flags["check_nan"] = Optional(own.check_nan);
+  flags["json"] = own.json;
+  flags["check_nan"] = own.check_nan;
   flags["gradient_combine"] = own.gradient_combine;
   flags["bucket_mb"] = own.bucket_mb;
   flags["batch_norm_statistics"] = own.batch_norm_statistics;
@@ -58,13 +50,13 @@ Json FlagsJson(const BenchParams& params, const OwnParams& own) {
   flags["allow_soft_placement"] = own.allow_soft_placement;
   flags["gpu_delay_seed"] = own.gpu_delay_seed;
   flags["check_hazards"] = own.check_hazards;
-  flags["dump_passes"] = Optional(own.dump_passes);
+  flags["dump_passes"] = own.dump_passes;
   flags["log_device_placement"] = own.log_device_placement;
   return flags;
 }
 
 Json MachineJson(const MachineFacts& machine) {
-  Json caches = Json::object();
+  Json caches = Json::Object();
   for (const auto& [name, bytes] : machine.caches) caches[name] = bytes;
   return {{"host", machine.host},
           {"system", machine.system},
@@ -78,7 +70,7 @@ Json MachineJson(const MachineFacts& machine) {
 }
 
 Json SoftwareJson(const PreparedRun& prepared) {
-  Json libraries = Json::object();
+  Json libraries = Json::Object();
   for (const auto& [name, version] : prepared.libraries) libraries[name] = version;
   return {{"muster", Version()}, {"commit", Commit()}, {"libraries", libraries}};
 }
@@ -100,13 +92,13 @@ Json RunJson(const BenchParams& params, const Derived& derived, const RunRecord&
 
 // One array per quantity: easy to plot, and short.
 Json StepsJson(const std::vector<StepRecord>& steps, bool with_accuracy) {
-  Json json = {{"seconds", Json::array()},
-               {"input_seconds", Json::array()},
-               {"compute_seconds", Json::array()},
-               {"exchange_seconds", Json::array()},
-               {"update_seconds", Json::array()},
-               {"learning_rate", Json::array()},
-               {"loss", Json::array()}};
+  Json json = {{"seconds", Json::Array()},
+               {"input_seconds", Json::Array()},
+               {"compute_seconds", Json::Array()},
+               {"exchange_seconds", Json::Array()},
+               {"update_seconds", Json::Array()},
+               {"learning_rate", Json::Array()},
+               {"loss", Json::Array()}};
   for (const StepRecord& step : steps) {
     json["seconds"].push_back(step.wall_seconds);
     json["input_seconds"].push_back(step.result.input_seconds);
@@ -141,7 +133,7 @@ Json SplitJson(const std::vector<StepRecord>& steps) {
 }
 
 Json EvaluationsJson(const std::vector<EvaluationRecord>& evaluations) {
-  Json json = Json::array();
+  Json json = Json::Array();
   for (const EvaluationRecord& one : evaluations)
     json.push_back(
         {{"global_step", one.global_step},
@@ -156,7 +148,7 @@ Json EvaluationsJson(const std::vector<EvaluationRecord>& evaluations) {
 }
 
 Json MemoryJson(const std::vector<DeviceBytes>& devices) {
-  Json json = Json::array();
+  Json json = Json::Array();
   for (const DeviceBytes& device : devices)
     json.push_back({{"device", device.device},
                     {"planned_bytes", device.peak_bytes},
@@ -226,7 +218,7 @@ std::string ResultJson(const BenchParams& params, const OwnParams& own, const De
   if (derived.evaluates()) json["evaluations"] = EvaluationsJson(record.evaluations);
   json["steps"] = StepsJson(record.timed, ShowsAccuracy(params));
   json["warmup_steps"] = StepsJson(record.warmup, ShowsAccuracy(params));
-  return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+  return json.Text();
 }
 
 }  // namespace muster::bench

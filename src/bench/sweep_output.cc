@@ -3,17 +3,15 @@
 #include <algorithm>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
+#include "base/json.h"
 #include "base/version.h"
-#include "bench/json_text.h"
 #include "bench/sweep.h"
-#include "muster/error.h"
+#include "bench/utc_timestamp.h"
 
 namespace muster::bench {
 namespace {
 
-using Json = nlohmann::ordered_json;
 using Lines = std::vector<std::vector<std::string>>;
 
 std::string Number(std::optional<double> value, int decimals) {
@@ -51,35 +49,7 @@ std::string Quoted(const std::string& cell) {
   return text + "\"";
 }
 
-template <typename T>
-Json Optional(const std::optional<T>& value) {
-  return value ? Json(*value) : Json();
-}
-
 }  // namespace
-
-SweepMeasurement MeasurementFromJson(const std::string& text) {
-  try {
-    const Json json = Json::parse(text);
-    SweepMeasurement measured;
-    const Json& run = json.at("run");
-    measured.model = run.at("model").get<std::string>();
-    measured.num_devices = static_cast<int64_t>(run.at("devices").size());
-    if (!json.at("images_per_sec").is_null()) measured.images_per_sec = json.at("images_per_sec").get<double>();
-    measured.step_seconds = json.at("mean_seconds").at("step").get<double>();
-    measured.exchange_exposed_seconds = json.at("mean_seconds").value("exchange_exposed", 0.0);
-    measured.bytes_per_device = json.at("planned_peak_bytes").get<int64_t>();
-    if (const auto devices = json.find("memory"); devices != json.end() && devices->is_array() && !devices->empty()) {
-      measured.bytes_per_device = 0;
-      for (const Json& device : *devices)
-        measured.bytes_per_device = std::max(measured.bytes_per_device, device.at("planned_bytes").get<int64_t>());
-    }
-    if (!json.at("error").is_null()) measured.error = json.at("error").get<std::string>();
-    return measured;
-  } catch (const Json::exception& error) {
-    throw Internal(fmt::format("a result file of a sweep's point cannot be read: {}", error.what()));
-  }
-}
 
 std::string SweepTable(const SweepResult& result) {
   Lines lines(1);
@@ -130,26 +100,26 @@ std::string SweepJson(const SweepResult& result, const std::vector<std::string>&
                {"interrupted", result.interrupted},
                {"command_line", words},
                {"software", {{"muster", Version()}, {"commit", Commit()}}}};
-  json["axes"] = Json::array();
+  json["axes"] = Json::Array();
   for (const SweepAxis& axis : result.axes) json["axes"].push_back({{"flag", axis.flag}, {"values", axis.values}});
-  json["rows"] = Json::array();
+  json["rows"] = Json::Array();
   for (const SweepRow& row : result.rows) {
     const SweepMeasurement& m = row.measured;
     const auto known = [&](auto value) { return m.error.empty() ? Json(value) : Json(); };
-    Json point = Json::object();
+    Json point = Json::Object();
     for (size_t i = 0; i < result.axes.size(); ++i) point[result.axes[i].flag] = row.point[i];
     json["rows"].push_back({{"point", point},
                             {"model", known(m.model)},
                             {"num_devices", known(m.num_devices)},
-                            {"images_per_sec", Optional(m.images_per_sec)},
-                            {"speed_up", Optional(row.speed_up)},
-                            {"efficiency", Optional(row.efficiency)},
+                            {"images_per_sec", m.images_per_sec},
+                            {"speed_up", row.speed_up},
+                            {"efficiency", row.efficiency},
                             {"step_seconds", known(m.step_seconds)},
                             {"exchange_exposed_seconds", known(m.exchange_exposed_seconds)},
                             {"bytes_per_device", known(m.bytes_per_device)},
                             {"error", m.error.empty() ? Json() : Json(m.error)}});
   }
-  return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+  return json.Text();
 }
 
 }  // namespace muster::bench

@@ -2,10 +2,10 @@
 #include <limits>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "base/flags.h"
 #include "base/flags_help.h"
+#include "base/json.h"
 #include "base/printable.h"
 #include "base/standard_output.h"
 #include "cli/checkpoint_compare.h"
@@ -20,7 +20,6 @@ namespace {
 
 using data::BundleEntry;
 using data::BundleReader;
-using nlohmann::json;
 
 const char kUsage[] =
     "muster checkpoint list PATH       tensors of a checkpoint: name, type, shape, bytes\n"
@@ -53,7 +52,7 @@ int List(const std::string& given, bool as_json) {
   for (const BundleEntry& entry : bundle.entries()) width = std::max(width, Printable(entry.name).size());
   std::string text = fmt::format("{}: {} tensors, {} data file{}\n", Printable(path), bundle.entries().size(),
                                  bundle.num_shards(), bundle.num_shards() == 1 ? "" : "s");
-  json tensors = json::array();
+  Json tensors = Json::Array();
   for (const BundleEntry& entry : bundle.entries()) {
     const std::optional<size_t> element = data::ElementBytes(entry.data_type);
     const int64_t size = element ? entry.shape.num_elements() * static_cast<int64_t>(*element) : entry.size;
@@ -73,26 +72,24 @@ int List(const std::string& given, bool as_json) {
   }
   text += fmt::format("{:<{}}  {:<8}  {:<16}  {:>10}\n", "all", width, "", "", bytes);
   WriteStandardOutput(
-      as_json ? json{{"checkpoint", path}, {"data_files", bundle.num_shards()}, {"bytes", bytes}, {"tensors", tensors}}
-                        .dump(2, ' ', false, json::error_handler_t::replace) +
-                    "\n"
+      as_json ? Json{{"checkpoint", path}, {"data_files", bundle.num_shards()}, {"bytes", bytes}, {"tensors", tensors}}
+                    .Text()
               : text);
   return kSuccess;
 }
 
 int Verify(const std::string& given, bool as_json) {
   bool all_right = true;
-  json results = json::array();
+  Json results = Json::Array();
   for (const std::string& path : train::CheckpointsOf(given)) {
     const std::optional<Error> wrong = train::WrongWithCheckpoint(path);
     all_right = all_right && !wrong;
-    results.push_back(
-        {{"checkpoint", path}, {"intact", !wrong}, {"error", wrong ? json(wrong->what()) : json(nullptr)}});
+    results.push_back({{"checkpoint", path}, {"intact", !wrong}, {"error", wrong ? Json(wrong->what()) : Json()}});
     if (!as_json)
       WriteStandardOutput(wrong ? fmt::format("BROKEN  {}\n", wrong->what())
                                 : fmt::format("intact  {}\n", Printable(path)));
   }
-  if (as_json) WriteStandardOutput(results.dump(2, ' ', false, json::error_handler_t::replace) + "\n");
+  if (as_json) WriteStandardOutput(results.Text());
   return all_right ? kSuccess : kFailure;
 }
 
@@ -108,14 +105,13 @@ int Compare(const std::string& a, const std::string& b, double tolerance, bool a
   const Comparison comparison = CompareCheckpoints(path_a, path_b, tolerance);
   const bool equal = comparison.differences.empty();
   if (as_json) {
-    json differences = json::array();
+    Json differences = Json::Array();
     for (const TensorDifference& d : comparison.differences)
       differences.push_back(
           {{"name", d.name}, {"what", d.what}, {"elements", d.elements}, {"of", d.of}, {"largest", d.largest}});
     WriteStandardOutput(
-        json{{"a", path_a}, {"b", path_b}, {"tensors_in_both", comparison.tensors}, {"differences", differences}}.dump(
-            2, ' ', false, json::error_handler_t::replace) +
-        "\n");
+        Json{{"a", path_a}, {"b", path_b}, {"tensors_in_both", comparison.tensors}, {"differences", differences}}
+            .Text());
     return equal ? kSuccess : kFailure;
   }
   std::string text = fmt::format("A: {}\nB: {}\n", Printable(path_a), Printable(path_b));

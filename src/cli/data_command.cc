@@ -1,5 +1,4 @@
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <filesystem>
@@ -8,6 +7,7 @@
 #include "base/flags.h"
 #include "base/flags_help.h"
 #include "base/interrupt.h"
+#include "base/json.h"
 #include "base/printable.h"
 #include "base/standard_output.h"
 #include "bench/derived.h"
@@ -28,7 +28,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using data::Subset;
-using nlohmann::json;
 
 const char kUsage[] =
     "muster data verify --data_dir=DIR     names each broken record and missing file; exit code 1 if any\n"
@@ -122,10 +121,9 @@ Parts PartsOf(const FlagValues& values) {
 }
 
 // Behind the parts that were taken.
-void WriteJson(json parts, const std::vector<Subset>& left_out) {
-  for (json& part : parts) part["left_out"] = false;
+void WriteJson(Json parts, const std::vector<Subset>& left_out) {
   for (const Subset part : left_out) parts.push_back({{"subset", data::SubsetName(part)}, {"left_out", true}});
-  WriteStandardOutput(parts.dump(2, ' ', false, json::error_handler_t::replace) + "\n");
+  WriteStandardOutput(parts.Text());
 }
 
 std::string Count(int64_t count, const char* what) {
@@ -153,7 +151,7 @@ data::VerifiedImages VerifyPart(const std::string& name, const std::string& fold
 int Verify(const FlagValues& values) {
   const std::string folder = Folder(values, "data_dir"), name = DataName(values);
   const bool as_json = values.GetBool("json");
-  json parts = json::array();
+  Json parts = Json::Array();
   size_t failed = 0;
   const Parts wanted = PartsOf(values);
   for (const Subset subset : wanted.taken) {
@@ -163,7 +161,8 @@ int Verify(const FlagValues& values) {
                      {"whole", found.whole},
                      {"broken", found.broken},
                      {"odd", found.odd},
-                     {"unread", found.unread}});
+                     {"unread", found.unread},
+                     {"left_out", false}});
     if (!as_json) WriteStandardOutput(VerifiedText(subset, found));
   }
   if (as_json) WriteJson(parts, wanted.left_out);
@@ -184,7 +183,7 @@ int MakeCache(const FlagValues& values) {
   std::error_code ignored;
   if (fs::equivalent(folder, out, ignored))
     throw InvalidArgument("flag --cache_dir: must not be the folder of --data_dir");
-  json parts = json::array();
+  Json parts = Json::Array();
   const Parts wanted = PartsOf(values);
   for (const Subset subset : wanted.taken) {
     const auto images = data::OpenImages(folder, subset, FindDataset("imagenet").num_classes, "--data_dir");
@@ -198,7 +197,8 @@ int MakeCache(const FlagValues& values) {
                      {"file", path},
                      {"images", facts.images},
                      {"bytes", facts.bytes},
-                     {"missing", missing}});
+                     {"missing", missing},
+                     {"left_out", false}});
     if (values.GetBool("json")) continue;
     for (const std::string& line : missing)
       WriteStandardOutput(Printable(line) + "; the images of the others are in the cache\n");

@@ -1,11 +1,10 @@
 #include <fmt/format.h>
 #include <google/protobuf/stubs/common.h>
 
-#include <nlohmann/json.hpp>
-
 #include "backend/cpu/onednn_adapter.h"
 #include "base/flags.h"
 #include "base/flags_help.h"
+#include "base/json.h"
 #include "base/standard_output.h"
 #include "base/version.h"
 #include "cli/commands.h"
@@ -43,16 +42,15 @@ std::string ListText(const std::vector<DeviceInfo>& devices) {
   return text;
 }
 
-std::string WithDevices(const std::string& host, const std::vector<DeviceInfo>& devices) {
-  nlohmann::ordered_json json = nlohmann::ordered_json::parse(host);
+std::string WithDevices(Json json, const std::vector<DeviceInfo>& devices) {
   for (const DeviceInfo& d : devices) {
-    nlohmann::ordered_json entry = {
+    Json entry = {
         {"name", d.name}, {"description", d.description}, {"physical_id", nullptr}, {"memory_limit", nullptr}};
     if (d.physical_id >= 0) entry["physical_id"] = d.physical_id;
     if (d.memory_limit > 0) entry["memory_limit"] = d.memory_limit;
     json["devices"].push_back(std::move(entry));
   }
-  return json.dump(2) + "\n";
+  return json.Text();
 }
 
 }  // namespace

@@ -2,7 +2,6 @@
 #include <cstdio>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "base/file.h"
 #include "base/flags_help.h"
@@ -92,7 +91,7 @@ std::string Partitions(Session& session, const ModelGraph& model, bool json) {
   for (NodeId id : model.step)
     if (model.graph.node(id).kind == OpKind::kPlaceholder) feeds.push_back({id, 0});
   const auto runner = session.Prepare(feeds, {}, {model.step.back()});
-  if (json) return PartitionJson(runner->Summary(), runner->stats()).dump(2) + "\n";
+  if (json) return PartitionJson(runner->Summary(), runner->stats()).Text();
   return PartitionTable(runner->Summary(), runner->stats());
 }
 
@@ -114,13 +113,13 @@ std::string Render(const FlagValues& values, const ModelGraph& model) {
     if (values.GetBool("log_device_placement")) return Placement(session);
     return Export(format, session.PlacedGraph());
   }
-  if (json) return LayerTableJson(model).dump(2) + "\n";
+  if (json) return LayerTableJson(model).Text();
   if (format == "layers") return LayerTable(model);
   return Export(format, model.graph);
 }
 
 std::string RenderList(const FlagValues& values) {
-  return values.GetBool("json") ? ModelListJson().dump(2) + "\n" : ModelList();
+  return values.GetBool("json") ? ModelListJson().Text() : ModelList();
 }
 
 }  // namespace

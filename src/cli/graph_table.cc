@@ -4,7 +4,6 @@
 #include <string_view>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "graph/flops.h"
 
@@ -42,14 +41,16 @@ std::string Line(const std::string& name, const std::string& output, const std::
                      Mebibytes(row.activation_bytes));
 }
 
-nlohmann::json RowJson(const LayerSummary& row) {
-  return {{"name", row.name},
-          {"num_ops", row.num_ops},
-          {"parameters", row.parameters},
-          {"other_values", row.other_values},
-          {"multiply_adds", row.multiply_adds},
-          {"float_ops", row.float_ops},
-          {"activation_bytes", row.activation_bytes}};
+// The figures of a row behind what names it.
+Json RowJson(Json name, const LayerSummary& row) {
+  Json json = std::move(name);
+  json["num_ops"] = row.num_ops;
+  json["parameters"] = row.parameters;
+  json["other_values"] = row.other_values;
+  json["multiply_adds"] = row.multiply_adds;
+  json["float_ops"] = row.float_ops;
+  json["activation_bytes"] = row.activation_bytes;
+  return json;
 }
 
 // Layers that hold nothing and compute nothing, such as a scope with a constant alone, would only be noise.
@@ -81,22 +82,22 @@ std::string LayerTable(const ModelGraph& model) {
   return text + Line("total", "", "", total);
 }
 
-nlohmann::json LayerTableJson(const ModelGraph& model) {
+Json LayerTableJson(const ModelGraph& model) {
   const std::vector<LayerSummary> rows = Rows(model);
-  nlohmann::json layers = nlohmann::json::array();
+  Json layers = Json::Array();
   for (const LayerSummary& row : rows) {
-    nlohmann::json json = RowJson(row);
-    json["device"] = row.device;
-    json["dtype"] = DTypeName(row.output.dtype);
     const auto dims = row.output.shape.dims();
-    json["output"] = std::vector<int64_t>(dims.begin(), dims.end());
-    layers.push_back(std::move(json));
+    layers.push_back(RowJson({{"name", row.name},
+                              {"device", row.device},
+                              {"dtype", DTypeName(row.output.dtype)},
+                              {"output", std::vector<int64_t>(dims.begin(), dims.end())}},
+                             row));
   }
   return {{"model", model.model->name},
           {"dataset", model.model->dataset},
           {"batch_size", model.batch_size},
           {"layers", std::move(layers)},
-          {"total", RowJson(Total(rows))}};
+          {"total", RowJson({{"name", "total"}}, Total(rows))}};
 }
 
 std::string ModelList() {
@@ -112,16 +113,14 @@ std::string ModelList() {
   return text + "\nThe last three columns: inference of one image.\n";
 }
 
-nlohmann::json ModelListJson() {
-  nlohmann::json models = nlohmann::json::array();
+Json ModelListJson() {
+  Json models = Json::Array();
   for (const Model& model : Models()) {
-    nlohmann::json json = RowJson(TotalOfOneImage(model));
-    json.erase("name");
-    json["model"] = model.name;
-    json["dataset"] = model.dataset;
-    json["image_size"] = model.image_size;
-    json["default_batch_size"] = model.default_batch_size;
-    models.push_back(std::move(json));
+    models.push_back(RowJson({{"model", model.name},
+                              {"dataset", model.dataset},
+                              {"image_size", model.image_size},
+                              {"default_batch_size", model.default_batch_size}},
+                             TotalOfOneImage(model)));
   }
   return {{"models", std::move(models)}};
 }

@@ -2,8 +2,7 @@
 
 #include <string>
 
-#include <nlohmann/json_fwd.hpp>
-
+#include "base/json.h"
 #include "cli/model_graph.h"
 
 namespace muster::cli {
@@ -12,12 +11,12 @@ namespace muster::cli {
 // activations; and the totals.
 std::string LayerTable(const ModelGraph& model);
 // The same as JSON: {"model", "dataset", "batch_size", "layers": [{"name", "output", …}], "total": {…}}.
-nlohmann::json LayerTableJson(const ModelGraph& model);
+Json LayerTableJson(const ModelGraph& model);
 
 // All models with image size, default batch size, parameters, and for the inference of one image multiply-adds,
 // floating-point operations and bytes of activations.
 std::string ModelList();
 // The same as JSON: {"models": [{"model", "dataset", "parameters", …}]}.
-nlohmann::json ModelListJson();
+Json ModelListJson();
 
 }  // namespace muster::cli

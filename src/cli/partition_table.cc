@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 namespace muster::cli {
 namespace {
@@ -110,19 +109,21 @@ std::string PartitionTable(const PlanSummary& plan, const PlanStats& stats) {
   return text + TransferTable(plan, name) + fmt::format("In all {} each step.\n", all.ToString());
 }
 
-nlohmann::json PartitionJson(const PlanSummary& plan, const PlanStats& stats) {
-  nlohmann::json partitions = nlohmann::json::array(), transfers = nlohmann::json::array();
+Json PartitionJson(const PlanSummary& plan, const PlanStats& stats) {
+  Json partitions = Json::Array(), transfers = Json::Array();
   for (const PlanSummary::Partition& partition : plan.partitions) {
-    nlohmann::json steps = nlohmann::json::array();
+    Json steps = Json::Array();
     for (const PlanSummary::Step& step : partition.steps) {
-      nlohmann::json outputs = nlohmann::json::array();
+      Json outputs = Json::Array();
       for (const TensorDesc& desc : step.outputs) outputs.push_back(ValueText(desc));
-      steps.push_back({{"name", step.name}, {"op", step.op}, {"outputs", outputs}});
-      if (step.transfer >= 0) steps.back()["transfer"] = step.transfer;
+      Json json = {{"name", step.name}, {"op", step.op}, {"outputs", outputs}};
+      if (step.transfer >= 0) json["transfer"] = step.transfer;
+      steps.push_back(std::move(json));
     }
-    partitions.push_back({{"device", partition.device}, {"steps", std::move(steps)}});
-    if (const DeviceBytes* bytes = BytesOf(stats, partition.device))
-      partitions.back()["peak_bytes"] = bytes->peak_bytes;
+    Json json = {{"device", partition.device}};
+    if (const DeviceBytes* bytes = BytesOf(stats, partition.device)) json["peak_bytes"] = bytes->peak_bytes;
+    json["steps"] = std::move(steps);
+    partitions.push_back(std::move(json));
   }
   for (const PlanSummary::Transfer& t : plan.transfers) {
     const auto dims = t.desc.shape.dims();

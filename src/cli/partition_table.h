@@ -2,8 +2,7 @@
 
 #include <string>
 
-#include <nlohmann/json_fwd.hpp>
-
+#include "base/json.h"
 #include "muster/plan_stats.h"
 #include "muster/plan_summary.h"
 
@@ -13,6 +12,6 @@ namespace muster::cli {
 std::string PartitionTable(const PlanSummary& plan, const PlanStats& stats);
 // The same as JSON: {"partitions": [{"device", "peak_bytes", "steps": [{"name", "op", "outputs", "transfer"}]}],
 // "transfers": [{"value", "dtype", "shape", "bytes", "from", "to"}], "transfer_bytes"}.
-nlohmann::json PartitionJson(const PlanSummary& plan, const PlanStats& stats);
+Json PartitionJson(const PlanSummary& plan, const PlanStats& stats);
 
 }  // namespace muster::cli

@@ -1,5 +1,4 @@
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <cstdio>
@@ -53,9 +52,7 @@ void CheckOutputs(const FlagValues& values) {
 }
 
 void WriteResult(const TrainOptions& options, const train::RunFacts& facts, const TrainResult& result) {
-  const std::string text =
-      train::ResultJson(options, facts, result).dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) +
-      "\n";
+  const std::string text = train::ResultJson(options, facts, result).Text();
   if (!options.json_path.empty()) WriteFileAtomically(options.json_path, text);
   if (options.train_dir.empty()) return;
   CreateWritableFolder(options.train_dir);

@@ -82,10 +82,11 @@ DatasetFiles FindInFolder(std::string_view folder_name) {
   if (IsFile(folder))
     throw InvalidArgument(fmt::format("--dataset=idx:{}: is a file; its folder was expected", folder.string()));
   if (!IsFolder(folder)) throw NotFound(fmt::format("--dataset=idx:{}: there is no such folder", folder.string()));
-  DatasetFiles files{.name = "idx"};
-  if (const std::vector<std::string> missing = FillFrom(folder, &files); !missing.empty())
-    throw NotFound(fmt::format("--dataset=idx:{}: the folder lacks {}", folder.string(), fmt::join(missing, ", ")));
-  return files;
+  IdxFiles found = IdxFilesIn(folder);
+  if (!found.missing.empty())
+    throw NotFound(
+        fmt::format("--dataset=idx:{}: the folder lacks {}", folder.string(), fmt::join(found.missing, ", ")));
+  return std::move(found.files);
 }
 
 // CIFAR-10's own reader says what a folder lacks.

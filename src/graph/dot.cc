@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <iterator>
 #include <map>
 #include <memory>
 
@@ -9,8 +8,6 @@
 
 namespace muster {
 namespace {
-
-using Text = std::back_insert_iterator<std::string>;
 
 // A name scope: its nodes, and the scopes within it by their last name part.
 struct NameScope {
@@ -56,29 +53,27 @@ class DotWriter {
         "fontsize=9];\n";
     WriteScope(root, 1);
     for (NodeId id = 0; id < graph_.num_nodes(); ++id) WriteEdges(graph_.node(id));
-    fmt::format_to(out(), "}}\n");
+    text_ += "}\n";
     return std::move(text_);
   }
 
  private:
-  Text out() { return std::back_inserter(text_); }
-
   void WriteScope(const NameScope& scope, int depth) {
     for (const NodeId id : scope.nodes) WriteNode(graph_.node(id), depth);
     for (const auto& [name, inner] : scope.scopes) {
       const std::string indent(static_cast<size_t>(2 * depth), ' ');
       // Graphviz draws a frame around subgraphs whose name begins with "cluster".
-      fmt::format_to(out(), "{}subgraph cluster_{} {{\n{}  label={};\n", indent, num_clusters_++, indent, Quoted(name));
+      text_ += fmt::format("{}subgraph cluster_{} {{\n{}  label={};\n", indent, num_clusters_++, indent, Quoted(name));
       WriteScope(*inner, depth + 1);
-      fmt::format_to(out(), "{}}}\n", indent);
+      text_ += fmt::format("{}}}\n", indent);
     }
   }
 
   void WriteNode(const Node& node, int depth) {
     const std::string label = fmt::format("{}\n{}", node.name.substr(node.name.rfind('/') + 1), OpName(node.kind));
-    fmt::format_to(out(), "{:{}}n{} [label={} fillcolor={}", "", 2 * depth, node.id, Quoted(label), ColorOf(node));
-    if (node.kind == OpKind::kVariable || node.kind == OpKind::kConst) fmt::format_to(out(), " shape=ellipse");
-    fmt::format_to(out(), " tooltip={}];\n", Quoted(NodeToText(graph_, node.id)));
+    text_ += fmt::format("{:{}}n{} [label={} fillcolor={}", "", 2 * depth, node.id, Quoted(label), ColorOf(node));
+    if (node.kind == OpKind::kVariable || node.kind == OpKind::kConst) text_ += " shape=ellipse";
+    text_ += fmt::format(" tooltip={}];\n", Quoted(NodeToText(graph_, node.id)));
   }
 
   // Colours in order of the devices' first appearance; white where none was asked for.
@@ -92,9 +87,9 @@ class DotWriter {
 
   void WriteEdges(const Node& node) {
     for (const Output& input : node.inputs)
-      fmt::format_to(out(), "  n{} -> n{} [label={}];\n", input.node, node.id, Quoted(graph_.desc(input).ToString()));
+      text_ += fmt::format("  n{} -> n{} [label={}];\n", input.node, node.id, Quoted(graph_.desc(input).ToString()));
     for (const NodeId control : node.control_inputs)
-      fmt::format_to(out(), "  n{} -> n{} [style=dashed];\n", control, node.id);
+      text_ += fmt::format("  n{} -> n{} [style=dashed];\n", control, node.id);
   }
 
   const Graph& graph_;

@@ -1,8 +1,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <iterator>
-
 #include "base/hash.h"
 #include "graph/attr_fields.h"
 #include "muster/graph_export.h"
@@ -115,8 +113,7 @@ std::string GraphToText(const Graph& graph) {
   std::string text =
       fmt::format("# {} nodes, {} variables with {} values ({} trainable), seed {}, fingerprint {:016x}\n",
                   graph.num_nodes(), graph.variables().size(), all, trainable, graph.seed(), GraphFingerprint(graph));
-  for (NodeId id = 0; id < graph.num_nodes(); ++id)
-    fmt::format_to(std::back_inserter(text), "{}\n", NodeToText(graph, id));
+  for (NodeId id = 0; id < graph.num_nodes(); ++id) text += NodeToText(graph, id) + "\n";
   return text;
 }
 

@@ -3,15 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
 #include <map>
 
 #include "base/bytes.h"
 
 namespace muster::bfc {
 namespace {
-
-using Text = std::back_insert_iterator<std::string>;
 
 std::string Human(size_t bytes) { return HumanBytes(static_cast<int64_t>(bytes)); }
 
@@ -20,7 +17,7 @@ struct BinTotals {
   size_t bytes = 0, bytes_in_use = 0, requested = 0;
 };
 
-void WriteBins(const View& view, Text out) {
+void WriteBins(const View& view, std::string* text) {
   std::array<BinTotals, Bins::kCount> totals{};
   for (const Region& region : view.regions.list()) {
     view.ForEachChunk(region, [&](const Chunk& chunk) {
@@ -36,53 +33,53 @@ void WriteBins(const View& view, Text out) {
   for (int index = 0; index < Bins::kCount; ++index) {
     const BinTotals& bin = totals[static_cast<size_t>(index)];
     if (bin.chunks == 0) continue;
-    fmt::format_to(out, "bin {:2} (from {}): {} chunks, {} in use; {}, {} in use, {} requested\n", index,
-                   Human(Bins::Smallest(index)), bin.chunks, bin.chunks_in_use, Human(bin.bytes),
-                   Human(bin.bytes_in_use), Human(bin.requested));
+    *text += fmt::format("bin {:2} (from {}): {} chunks, {} in use; {}, {} in use, {} requested\n", index,
+                         Human(Bins::Smallest(index)), bin.chunks, bin.chunks_in_use, Human(bin.bytes),
+                         Human(bin.bytes_in_use), Human(bin.requested));
   }
 }
 
 // Why the request did not find a place: the free chunks that came nearest.
-void WriteWantedBin(const View& view, size_t wanted, Text out) {
+void WriteWantedBin(const View& view, size_t wanted, std::string* text) {
   const int index = Bins::IndexOf(RoundedBytes(wanted));
-  fmt::format_to(out, "wanted {} ({} bytes, rounded to {}): bin {} (from {}) holds {} free chunks\n", Human(wanted),
-                 wanted, RoundedBytes(wanted), index, Human(Bins::Smallest(index)), view.bins[index].size());
+  *text += fmt::format("wanted {} ({} bytes, rounded to {}): bin {} (from {}) holds {} free chunks\n", Human(wanted),
+                       wanted, RoundedBytes(wanted), index, Human(Bins::Smallest(index)), view.bins[index].size());
   for (const Bins::Entry& entry : view.bins[index])
-    fmt::format_to(out, "  {} bytes at {}\n", entry.size, fmt::ptr(entry.data));
+    *text += fmt::format("  {} bytes at {}\n", entry.size, fmt::ptr(entry.data));
 }
 
-void WriteChunks(const View& view, Text out) {
+void WriteChunks(const View& view, std::string* text) {
   size_t number = 0;
   for (const Region& region : view.regions.list()) {
-    fmt::format_to(out, "region {} of {} bytes at {}\n", number++, region.size(), fmt::ptr(region.data()));
+    *text += fmt::format("region {} of {} bytes at {}\n", number++, region.size(), fmt::ptr(region.data()));
     view.ForEachChunk(region, [&](const Chunk& chunk) {
       if (chunk.in_use()) {
-        fmt::format_to(out, "  in use at {}: {} bytes, {} requested, allocation {}\n", fmt::ptr(chunk.data), chunk.size,
-                       chunk.requested, chunk.allocation_id);
+        *text += fmt::format("  in use at {}: {} bytes, {} requested, allocation {}\n", fmt::ptr(chunk.data),
+                             chunk.size, chunk.requested, chunk.allocation_id);
       } else {
-        fmt::format_to(out, "  free   at {}: {} bytes\n", fmt::ptr(chunk.data), chunk.size);
+        *text += fmt::format("  free   at {}: {} bytes\n", fmt::ptr(chunk.data), chunk.size);
       }
     });
   }
 }
 
-void WriteSizes(const View& view, Text out) {
+void WriteSizes(const View& view, std::string* text) {
   std::map<size_t, int64_t> counts;
   for (const Region& region : view.regions.list())
     view.ForEachChunk(region, [&](const Chunk& chunk) {
       if (chunk.in_use()) ++counts[chunk.size];
     });
   for (const auto& [size, count] : counts)
-    fmt::format_to(out, "{} chunks of {} bytes totalling {}\n", count, size, Human(size * static_cast<size_t>(count)));
+    *text += fmt::format("{} chunks of {} bytes totalling {}\n", count, size, Human(size * static_cast<size_t>(count)));
 }
 
-void WriteTotals(const View& view, Text out) {
+void WriteTotals(const View& view, std::string* text) {
   const AllocatorStats& stats = view.stats;
-  fmt::format_to(out, "in use {} of {} in {} regions, limit {}\n", HumanBytes(stats.bytes_in_use),
-                 Human(view.regions.total_bytes()), view.regions.list().size(), HumanBytes(stats.bytes_limit));
-  fmt::format_to(out, "peak {}, largest allocation {}, {} allocations so far, largest free chunk {}\n",
-                 HumanBytes(stats.peak_bytes_in_use), HumanBytes(stats.largest_allocation), stats.allocations,
-                 Human(view.bins.LargestFree()));
+  *text += fmt::format("in use {} of {} in {} regions, limit {}\n", HumanBytes(stats.bytes_in_use),
+                       Human(view.regions.total_bytes()), view.regions.list().size(), HumanBytes(stats.bytes_limit));
+  *text += fmt::format("peak {}, largest allocation {}, {} allocations so far, largest free chunk {}\n",
+                       HumanBytes(stats.peak_bytes_in_use), HumanBytes(stats.largest_allocation), stats.allocations,
+                       Human(view.bins.LargestFree()));
 }
 
 // Marks the cells of "picture" that the bytes [begin, end) of "total" touch.
@@ -116,14 +113,13 @@ std::string Occupancy(const View& view) {
 
 std::string Dump(const View& view, size_t wanted) {
   std::string text;
-  const Text out = std::back_inserter(text);
-  fmt::format_to(out, "memory of allocator {}\n", view.name);
-  WriteBins(view, out);
-  if (wanted != 0) WriteWantedBin(view, wanted, out);
-  WriteChunks(view, out);
-  WriteSizes(view, out);
-  WriteTotals(view, out);
-  fmt::format_to(out, "[{}]  * in use  x slack  _ free\n", Occupancy(view));
+  text += fmt::format("memory of allocator {}\n", view.name);
+  WriteBins(view, &text);
+  if (wanted != 0) WriteWantedBin(view, wanted, &text);
+  WriteChunks(view, &text);
+  WriteSizes(view, &text);
+  WriteTotals(view, &text);
+  text += fmt::format("[{}]  * in use  x slack  _ free\n", Occupancy(view));
   return text;
 }
 

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "base/json.h"
 #include "base/system_memory.h"
 #include "monitor/cpu_info.h"
 #include "monitor/gpu_probe.h"
@@ -51,6 +52,6 @@ std::string HostInfoText(const HostInfo& info);
 
 // For programs: one JSON object, bytes and MHz as numbers, unknown values null. Its fields are listed in README.md
 // here.
-std::string HostInfoJson(const HostInfo& info);
+Json HostInfoJson(const HostInfo& info);
 
 }  // namespace muster

@@ -1,21 +1,12 @@
-#include <nlohmann/json.hpp>
-
 #include "monitor/host_info.h"
 
 namespace muster {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
-template <typename T>
-Json OrNull(const std::optional<T>& value) {
-  return value ? Json(*value) : Json();
-}
-
 Json NumberOrNull(double value) { return value == 0 ? Json() : Json(value); }
 
 Json Cpu(const HostInfo& info) {
-  Json features = Json::object();
+  Json features = Json::Object();
   for (const CpuFeature& feature : info.cpu.features) features[feature.name] = feature.available;
   const Topology& topology = info.topology;
   return {{"model", info.cpu.model},
@@ -26,12 +17,12 @@ Json Cpu(const HostInfo& info) {
           {"threads", topology.threads},
           {"usable_cores", topology.usable_cores},
           {"usable_threads", topology.usable_threads},
-          {"cgroup_cpus", OrNull(info.cgroup_cpus)},
+          {"cgroup_cpus", info.cgroup_cpus},
           {"instructions", features}};
 }
 
 Json Caches(const Topology& topology) {
-  Json caches = Json::array();
+  Json caches = Json::Array();
   for (const CacheInfo& cache : topology.caches)
     caches.push_back({{"name", cache.name},
                       {"bytes", cache.bytes},
@@ -41,7 +32,7 @@ Json Caches(const Topology& topology) {
 }
 
 Json Numa(const Topology& topology) {
-  Json nodes = Json::array();
+  Json nodes = Json::Array();
   for (const NumaNode& node : topology.numa_nodes)
     nodes.push_back({{"index", node.index}, {"bytes", node.bytes}, {"threads", node.threads}});
   return nodes;
@@ -51,13 +42,13 @@ Json Memory(const SystemMemory& memory) {
   return {{"total_bytes", memory.total},
           {"available_bytes", memory.available},
           {"swap_bytes", memory.swap_total},
-          {"cgroup_limit_bytes", OrNull(memory.cgroup_limit)},
-          {"cgroup_in_use_bytes", OrNull(memory.cgroup_in_use)},
+          {"cgroup_limit_bytes", memory.cgroup_limit},
+          {"cgroup_in_use_bytes", memory.cgroup_in_use},
           {"huge_pages", memory.huge_pages.empty() ? Json() : Json(memory.huge_pages)}};
 }
 
 Json Gpus(const GpuProbe& probe) {
-  Json gpus = Json::array();
+  Json gpus = Json::Array();
   for (const GpuInfo& gpu : probe.gpus)
     gpus.push_back(
         {{"name", gpu.name}, {"memory_bytes", gpu.memory_bytes}, {"memory_free_bytes", gpu.memory_free_bytes}});
@@ -66,11 +57,11 @@ Json Gpus(const GpuProbe& probe) {
 
 }  // namespace
 
-std::string HostInfoJson(const HostInfo& info) {
-  Json libraries = Json::object();
+Json HostInfoJson(const HostInfo& info) {
+  Json libraries = Json::Object();
   for (const LibraryVersion& library : info.libraries) libraries[library.name] = library.version;
   const GpuProbe& gpu = info.gpu;
-  const Json json = {
+  return {
       {"host",
        {{"name", info.hostname}, {"os", info.os}, {"kernel", info.kernel}, {"architecture", info.architecture}}},
       {"cpu", Cpu(info)},
@@ -83,8 +74,6 @@ std::string HostInfoJson(const HostInfo& info) {
       {"libraries", libraries},
       {"use",
        {{"devices", info.use.devices}, {"threads", info.use.threads}, {"threads_reason", info.use.threads_reason}}}};
-  // Names come from outside: bytes that are not UTF-8 are replaced, not an error.
-  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 }  // namespace muster

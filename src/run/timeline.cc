@@ -4,12 +4,11 @@
 #include <map>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
+
+#include "base/json.h"
 
 namespace muster {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 int64_t Micros(double seconds) { return static_cast<int64_t>(seconds * 1e6 + 0.5); }
 
@@ -54,12 +53,12 @@ Json Event(const TimelineSpan& span, int pid, int tid, double start, double seco
             {"bytes", span.bytes}}}};
 }
 
-std::string Quoted(const std::string& text) { return Json(text).dump(-1, ' ', false, Json::error_handler_t::replace); }
+std::string Quoted(const std::string& text) { return Json(text).Line(); }
 
 }  // namespace
 
 std::string ChromeTrace(const Timeline& timeline) {
-  Json events = Json::array();
+  Json events = Json::Array();
   Rows rows;
   std::map<std::pair<int, int>, bool> named;
   for (const TimelineSpan& span : timeline.spans) {
@@ -78,7 +77,7 @@ std::string ChromeTrace(const Timeline& timeline) {
     events.push_back(Event(span, planned, row, span.planned_start, span.planned_seconds));
   }
   const Json trace = {{"traceEvents", events}};
-  return trace.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+  return trace.Text();
 }
 
 std::string StepStatsText(const Timeline& timeline) {

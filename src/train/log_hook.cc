@@ -1,14 +1,12 @@
 #include "train/log_hook.h"
 
-#include <nlohmann/json.hpp>
+#include "base/json.h"
 
 namespace muster::train {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 void Write(OutputFile& file, const Json& line) {
-  file.Append(line.dump() + "\n");
+  file.Append(line.Line() + "\n");
   file.Flush();
 }
 

@@ -1,20 +1,14 @@
 #include "train/result_json.h"
 
-#include <nlohmann/json.hpp>
-
 #include "base/version.h"
 
 namespace muster::train {
 namespace {
 
-using nlohmann::json;
-
 constexpr int kSchemaVersion = 1;
 
-json OptionalNumber(const std::optional<double>& value) { return value ? json(*value) : json(nullptr); }
-
-json OptimizerJson(const OptimizerOptions& optimizer) {
-  json result{{"name", optimizer.name}, {"weight_decay", optimizer.weight_decay}};
+Json OptimizerJson(const OptimizerOptions& optimizer) {
+  Json result = {{"name", optimizer.name}, {"weight_decay", optimizer.weight_decay}};
   if (optimizer.name == "momentum" || optimizer.name == "nesterov" || optimizer.name == "lars")
     result["momentum"] = optimizer.momentum;
   if (optimizer.name == "rmsprop") {
@@ -30,8 +24,8 @@ json OptimizerJson(const OptimizerOptions& optimizer) {
   return result;
 }
 
-json ScheduleJson(const ScheduleOptions& schedule) {
-  json result{{"kind", schedule.kind}, {"warmup_epochs", schedule.warmup_epochs}};
+Json ScheduleJson(const ScheduleOptions& schedule) {
+  Json result = {{"kind", schedule.kind}, {"warmup_epochs", schedule.warmup_epochs}};
   if (schedule.kind == "piecewise") {
     result["rates"] = schedule.rates;
     result["boundaries_epochs"] = schedule.boundaries;
@@ -51,7 +45,7 @@ json ScheduleJson(const ScheduleOptions& schedule) {
   return result;
 }
 
-json DatasetJson(const TrainOptions& options, const RunFacts& facts) {
+Json DatasetJson(const TrainOptions& options, const RunFacts& facts) {
   return {{"spec", options.dataset},
           {"folder", facts.dataset_folder},
           {"train_images", facts.train_images},
@@ -64,7 +58,7 @@ json DatasetJson(const TrainOptions& options, const RunFacts& facts) {
           {"pad_to", options.pipeline.pad_to}};
 }
 
-json EvaluationJson(const Evaluation& evaluation) {
+Json EvaluationJson(const Evaluation& evaluation) {
   return {{"epoch", evaluation.epoch},
           {"step", evaluation.step},
           {"train_loss", evaluation.train_loss},
@@ -79,17 +73,17 @@ json EvaluationJson(const Evaluation& evaluation) {
           {"at_seconds", evaluation.at_seconds}};
 }
 
-json SummaryJson(const TrainResult& result) {
+Json SummaryJson(const TrainResult& result) {
   const Evaluation* best = result.best();
   return {{"outcome", OutcomeName(result.outcome)},
-          {"target_accuracy", result.target_accuracy > 0 ? json(result.target_accuracy) : json(nullptr)},
-          {"time_to_accuracy", OptionalNumber(result.time_to_accuracy())},
+          {"target_accuracy", result.target_accuracy > 0 ? Json(result.target_accuracy) : Json()},
+          {"time_to_accuracy", result.time_to_accuracy()},
           {"epochs", result.epochs},
           {"steps", result.steps},
           {"first_step", result.first_step},
           {"images", result.images},
-          {"best_test_accuracy", best != nullptr ? json(best->test_accuracy) : json(nullptr)},
-          {"best_epoch", best != nullptr ? json(best->epoch) : json(nullptr)},
+          {"best_test_accuracy", best != nullptr ? Json(best->test_accuracy) : Json()},
+          {"best_epoch", best != nullptr ? Json(best->epoch) : Json()},
           {"images_per_sec", result.images_per_sec()},
           {"first_step_at_seconds", result.first_step_at_seconds},
           {"end_at_seconds", result.end_at_seconds},
@@ -101,8 +95,8 @@ json SummaryJson(const TrainResult& result) {
 
 }  // namespace
 
-json ResultJson(const TrainOptions& options, const RunFacts& facts, const TrainResult& result) {
-  json evaluations = json::array();
+Json ResultJson(const TrainOptions& options, const RunFacts& facts, const TrainResult& result) {
+  Json evaluations = Json::Array();
   for (const Evaluation& evaluation : result.evaluations) evaluations.push_back(EvaluationJson(evaluation));
   return {{"schema", "muster.train"},
           {"schema_version", kSchemaVersion},

@@ -4,8 +4,7 @@
 #include <string>
 #include <vector>
 
-#include <nlohmann/json_fwd.hpp>
-
+#include "base/json.h"
 #include "train/options.h"
 #include "train/result.h"
 
@@ -27,6 +26,6 @@ struct RunFacts {
 };
 
 // The result of a run, with everything needed to repeat it. Schema: docs/train_json.md.
-nlohmann::json ResultJson(const TrainOptions& options, const RunFacts& facts, const TrainResult& result);
+Json ResultJson(const TrainOptions& options, const RunFacts& facts, const TrainResult& result);
 
 }  // namespace muster::train

@@ -8,7 +8,6 @@
 #include <nlohmann/json.hpp>
 
 #include "base/file.h"
-#include "bench/json_text.h"
 #include "tests/testing/golden.h"
 
 namespace muster::bench {
@@ -42,10 +41,14 @@ TEST(GoldenBenchmarkLog, HasTheFormOfTheModelGardens) {
   using Json = nlohmann::ordered_json;
   const std::string golden_dir = testing::GoldenDir().string() + "/cnn_benchmarks/";
   const std::string run_text = ReadFile(folder + "/blog/benchmark_run.log");
-  const Json run = Json::parse(run_text),
-             golden = Json::parse(ReadFile(golden_dir + "benchmark_log.benchmark_run.log"));
+  const std::string golden_text = ReadFile(golden_dir + "benchmark_log.benchmark_run.log");
+  const Json run = Json::parse(run_text), golden = Json::parse(golden_text);
   EXPECT_EQ(Form(run), Form(golden));
-  EXPECT_EQ(run_text, JsonLine(run) + "\n");
+  // Up to the facts of the machine the lines are the same to the byte.
+  const size_t known = golden_text.find("\"cpu_info\"");
+  ASSERT_NE(known, std::string::npos);
+  EXPECT_EQ(run_text.substr(0, known), golden_text.substr(0, known));
+  EXPECT_EQ(std::count(run_text.begin(), run_text.end(), '\n'), 1);
   ASSERT_EQ(run.at("run_parameters").size(), golden.at("run_parameters").size());
   for (size_t i = 0; i < golden.at("run_parameters").size(); ++i) {
     const Json& ours = run.at("run_parameters").at(i);

@@ -107,7 +107,7 @@ TEST(HostInfoText, ShowsGpusAndThatTheyAreNotUsedYet) {
 }
 
 TEST(HostInfoJson, HoldsTheSameFactsAsNumbersAndNulls) {
-  const auto json = nlohmann::json::parse(HostInfoJson(Example()));
+  const auto json = nlohmann::json::parse(HostInfoJson(Example()).Text());
   EXPECT_EQ(json["cpu"]["model"], "Some CPU");
   EXPECT_EQ(json["cpu"]["usable_threads"], 2);
   EXPECT_EQ(json["cpu"]["cgroup_cpus"], nullptr);
@@ -124,7 +124,7 @@ TEST(HostInfoJson, HoldsTheSameFactsAsNumbersAndNulls) {
 TEST(HostInfoJson, BytesThatAreNotUtf8DoNotBreakIt) {
   HostInfo info = Example();
   info.hostname = "b\xff";
-  EXPECT_NO_THROW(nlohmann::json::parse(HostInfoJson(info)));
+  EXPECT_NO_THROW(nlohmann::json::parse(HostInfoJson(info).Text()));
 }
 
 TEST(HostInfo, ThisMachineIsDescribed) {

@@ -101,7 +101,8 @@ TEST(ResultJson, HoldsWhatRepeatsTheRunAndWhatCameOut) {
       Parse({"--optimizer=momentum", "--init_learning_rate=0.1", "--learning_rate_schedule=cosine"});
   TrainResult result{.outcome = Outcome::kTargetReached, .target_accuracy = 0.8, .steps = 7};
   result.evaluations.push_back({.epoch = 1, .step = 7, .test_accuracy = 0.85, .at_seconds = 3.5});
-  const nlohmann::json json = ResultJson(options, {.train_images = 60000, .image_shape = {28, 28, 1}}, result);
+  const auto json =
+      nlohmann::json::parse(ResultJson(options, {.train_images = 60000, .image_shape = {28, 28, 1}}, result).Text());
   EXPECT_EQ(json["schema"], "muster.train");
   EXPECT_EQ(json["flags"].size(), 3u);
   EXPECT_EQ(json["optimizer"], (nlohmann::json{{"name", "momentum"}, {"momentum", 0.9}, {"weight_decay", 0.0}}));
@@ -114,7 +115,7 @@ TEST(ResultJson, HoldsWhatRepeatsTheRunAndWhatCameOut) {
 }
 
 TEST(ResultJson, WhatDoesNotExistIsNull) {
-  const nlohmann::json json = ResultJson(Parse({"--target_accuracy=0"}), {}, {});
+  const auto json = nlohmann::json::parse(ResultJson(Parse({"--target_accuracy=0"}), {}, {}).Text());
   EXPECT_TRUE(json["result"]["time_to_accuracy"].is_null());
   EXPECT_TRUE(json["result"]["target_accuracy"].is_null());
   EXPECT_TRUE(json["result"]["best_test_accuracy"].is_null());

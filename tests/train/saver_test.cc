@@ -1,29 +1,17 @@
 #include "muster/saver.h"
 
-#include <sys/inotify.h>
 #include <sys/resource.h>
-#include <unistd.h>
 
-#include <cstring>
-#include <filesystem>
-#include <fstream>
-#include <functional>
-#include <map>
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
-#include "base/file.h"
-#include "base/temporary_name.h"
 #include "data/format/bundle_reader.h"
 #include "data/format/checkpoint_state.h"
 #include "muster/ops/array.h"
-#include "muster/variables.h"
 #include "tests/data/error_of.h"
-#include "tests/testing/idx_files.h"
+#include "tests/train/saver_fixture.h"
 #include "train/checkpoint_folder.h"
 #include "train/checkpoint_hook.h"
-#include "tests/train/fakes.h"
 
 namespace muster::train {
 namespace {
@@ -32,53 +20,6 @@ namespace fs = std::filesystem;
 using data::ErrorOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-using ::testing::UnorderedElementsAreArray;
-
-// A counter and some weights.
-struct Model {
-  explicit Model(Shape shape = {2, 3}) : scope(&graph) {
-    step = GlobalStep(scope);
-    weights = GetVariable(scope, {"w", DType::kFloat32, shape, initializers::Ones()});
-    session = std::make_unique<Session>(&graph, SessionOptions{.intra_op_threads = 1, .backend = "reference"});
-    session->Initialize();
-  }
-  void Set(float value, int64_t at) {
-    Tensor tensor(DType::kFloat32, graph.shape(weights));
-    std::ranges::fill(tensor.data<float>(), value);
-    session->WriteVariable(weights, tensor);
-    session->WriteVariable(step, Tensor::Scalar<int64_t>(at));
-  }
-  float value() { return session->ReadVariable(weights).data<float>()[0]; }
-
-  Graph graph;
-  Scope scope;
-  Variable step, weights;
-  std::unique_ptr<Session> session;
-};
-
-class SaverTest : public ::testing::Test {
- protected:
-  std::string Prefix() const { return (folder_.path() / "model.ckpt").string(); }
-  std::string Folder() const { return folder_.path().string(); }
-  std::vector<std::string> Files() const {
-    std::vector<std::string> names;
-    for (const auto& entry : fs::directory_iterator(folder_.path())) names.push_back(entry.path().filename().string());
-    std::ranges::sort(names);
-    return names;
-  }
-  void SaveAt(Saver& saver, int64_t step) {
-    model_.Set(static_cast<float>(step), step);
-    saver.Save(*model_.session, Prefix(), step);
-  }
-  void Damage(const std::string& file) const {
-    std::string bytes = ReadFile((folder_.path() / file).string());
-    bytes.at(10) = static_cast<char>(bytes.at(10) ^ 1);
-    std::ofstream(folder_.path() / file, std::ios::binary) << bytes;
-  }
-
-  testing::TempFolder folder_;
-  Model model_;
-};
 
 TEST_F(SaverTest, WhatIsSavedIsRestoredWithTheStepOfRandomStreams) {
   Saver saver(&model_.graph);
@@ -202,7 +143,7 @@ TEST_F(SaverTest, RestoringIsAllOrNothing) {
 TEST_F(SaverTest, AnotherModelsCheckpointIsRefusedWithWhatDiffers) {
   Saver saver(&model_.graph);
   SaveAt(saver, 1);
-  Model larger({4, 3});
+  SavedModel larger({4, 3});
   EXPECT_THAT(ErrorOf([&] { Saver(&larger.graph).Restore(*larger.session, Prefix() + "-1"); }),
               HasSubstr("model.ckpt-1.index: tensor w is float32[2,3], but the model's variable is float32[4,3]"));
   Saver renamed(&larger.graph, std::vector<SavedVariable>{{larger.weights, "weights", {}}});
@@ -340,7 +281,7 @@ TEST_F(SaverTest, WhateverCannotBeReadOfTheNewestTheIntactOneIsOffered) {
 TEST_F(SaverTest, NoOtherCheckpointIsOfferedForOneOfAnotherModel) {
   Saver saver(&model_.graph);
   for (const int64_t step : {1, 2}) SaveAt(saver, step);
-  Model larger({4, 3});
+  SavedModel larger({4, 3});
   Saver other(&larger.graph);
   EXPECT_THAT(ErrorOf([&] { RestoreNewest(other, *larger.session, Folder(), "", ""); }),
               ::testing::AllOf(HasSubstr("but the model's variable is"), ::testing::Not(HasSubstr("intact"))));
@@ -377,137 +318,6 @@ TEST_F(SaverTest, AListWhoseOnlyCheckpointIsMissingIsAFolderToBeginIn) {
   Saver saver(&model_.graph);
   EXPECT_EQ(RestoreNewest(saver, *model_.session, Folder(), "", ""), "");
   EXPECT_NO_THROW(CheckNothingIsUnlisted(Folder(), ""));
-}
-
-// A folder in the place of a temporary file is as good as a full disk.
-TEST_F(SaverTest, WhateverFailsLeavesNothingOfTheNewCheckpoint) {
-  for (const char* file : {"model.ckpt-4.index", "model.ckpt-4.meta", "checkpoint"}) {
-    SCOPED_TRACE(file);
-    const fs::path blocked = TemporaryName((folder_.path() / file).string());
-    for (const int64_t earlier : {0, 3}) {  // in an empty folder, and behind another checkpoint
-      if (earlier > 0 && std::string(file) == "checkpoint") continue;  // see AListThatCannotBeWrittenCostsNoCheckpoint
-      Saver saver(&model_.graph);
-      if (earlier > 0) SaveAt(saver, earlier);
-      const std::vector<std::string> before = Files();
-      fs::create_directory(blocked);
-      EXPECT_THAT(ErrorOf([&] { SaveAt(saver, 4); }), HasSubstr(std::string(file) + ": Is a directory"));
-      fs::remove(blocked);
-      EXPECT_EQ(Files(), before);
-      SaveAt(saver, 5);
-      EXPECT_EQ(CheckpointsIn(Folder()).size(), earlier > 0 ? 2u : 1u);
-      for (const std::string& name : Files()) fs::remove(folder_.path() / name);
-    }
-  }
-}
-
-// However many are kept: none goes before the list names the new one.
-TEST_F(SaverTest, AListThatCannotBeWrittenCostsNoCheckpoint) {
-  for (const int max_to_keep : {1, 5}) {
-    SCOPED_TRACE(max_to_keep);
-    Saver saver(&model_.graph, SaverOptions{.max_to_keep = max_to_keep});
-    SaveAt(saver, 3);
-    const fs::path blocked = TemporaryName((folder_.path() / "checkpoint").string());
-    fs::create_directory(blocked);
-    EXPECT_EQ(ErrorOf([&] { SaveAt(saver, 4); }),
-              "cannot write " + Folder() + "/checkpoint: Is a directory; checkpoint " + Prefix() +
-                  "-4 is whole, but not in that list: write 'model_checkpoint_path: \"model.ckpt-4\"' into " +
-                  Folder() + "/checkpoint to go on from it");
-    fs::remove(blocked);
-    EXPECT_FALSE(WrongWithCheckpoint(Prefix() + "-4").has_value());
-    EXPECT_EQ(Saver::LatestCheckpoint(Folder()), Prefix() + "-3");
-    const std::string before = ReadFile(Folder() + "/checkpoint");
-    folder_.Write("checkpoint", "model_checkpoint_path: \"model.ckpt-4\"");  // as it says
-    EXPECT_EQ(Saver::LatestCheckpoint(Folder()), Prefix() + "-4");
-    folder_.Write("checkpoint", before);
-    SaveAt(saver, 5);  // the same saver has not forgotten it
-    EXPECT_EQ(data::ReadCheckpointState(Folder()).all,
-              max_to_keep == 1 ? std::vector<std::string>({"model.ckpt-5"})
-                               : std::vector<std::string>({"model.ckpt-3", "model.ckpt-4", "model.ckpt-5"}));
-    for (const std::string& name : Files()) fs::remove(folder_.path() / name);
-  }
-}
-
-// How often a file appears in the folder under this name, moved there, while "action" runs. (Two moves with nothing
-// watched in between would be one event.)
-int TimesMovedTo(const std::string& folder, const std::string& name, const std::function<void()>& action) {
-  const int watch = ::inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
-  EXPECT_GE(::inotify_add_watch(watch, folder.c_str(), IN_MOVED_TO | IN_DELETE), 0);
-  action();
-  int times = 0;
-  alignas(inotify_event) char events[1 << 14];
-  for (ssize_t got; (got = ::read(watch, events, sizeof events)) > 0;)
-    for (ssize_t at = 0; at < got;) {
-      inotify_event event;
-      std::memcpy(&event, events + at, sizeof event);
-      times += (event.mask & IN_MOVED_TO) != 0 && event.len > 0 && name == events + at + sizeof event ? 1 : 0;
-      at += static_cast<ssize_t>(sizeof event + event.len);
-    }
-  ::close(watch);
-  return times;
-}
-
-// In a folder's first checkpoint it stands before the checkpoint is there, and must not fail afterwards.
-TEST_F(SaverTest, TheListIsWrittenOnceForEachCheckpointAndAgainWhenOneGoes) {
-  Saver saver(&model_.graph, SaverOptions{.max_to_keep = 2});
-  const std::map<int64_t, int> expected{{1, 1}, {2, 1}, {3, 2}};
-  for (const auto& [step, times] : expected)
-    EXPECT_EQ(TimesMovedTo(Folder(), "checkpoint", [&] { SaveAt(saver, step); }), times) << step;
-  EXPECT_EQ(data::ReadCheckpointState(Folder()).all, std::vector<std::string>({"model.ckpt-2", "model.ckpt-3"}));
-}
-
-// As a process leaves them that is killed while it writes the newest checkpoint or removes the oldest.
-TEST_F(SaverTest, DataAndGraphsWithoutAnIndexAreRemovedByTheNextRun) {
-  SaveAt(*std::make_unique<Saver>(&model_.graph), 3);
-  for (const char* file : {"model.ckpt-2.data-00000-of-00001", "model.ckpt-2.meta", "model.ckpt-4.data-00000-of-00002"})
-    folder_.Write(file, "left");
-  const std::vector<std::string> others = {"model.ckpt-x.meta", "model.ckpt.meta", "other-2.meta", "notes"};
-  for (const std::string& file : others) folder_.Write(file, "somebody's");
-  Saver saver(&model_.graph);
-  SaveAt(saver, 5);
-  std::vector<std::string> expected = others;
-  for (const char* step : {"3", "5"})
-    for (const char* ending : {".index", ".data-00000-of-00001", ".meta"})
-      expected.push_back(std::string("model.ckpt-") + step + ending);
-  expected.push_back("checkpoint");
-  EXPECT_THAT(Files(), UnorderedElementsAreArray(expected));
-}
-
-// Nobody can tell why it is gone; what is left of it stays.
-TEST_F(SaverTest, DataOfTheNewestCheckpointStayWithoutItsIndex) {
-  SaveAt(*std::make_unique<Saver>(&model_.graph), 3);
-  fs::remove(Prefix() + "-3.index");
-  Saver saver(&model_.graph);
-  SaveAt(saver, 5);
-  EXPECT_TRUE(fs::exists(Prefix() + "-3.data-00000-of-00001"));
-}
-
-class CheckpointerTest : public SaverTest {
- protected:
-  // The steps that have a checkpoint after a run of 20 steps of a second each.
-  std::vector<std::string> StepsOf(CheckpointOptions options) {
-    options.folder = Folder();
-    Saver saver(&model_.graph, {.max_to_keep = 0, .write_meta_graph = false});
-    Checkpointer checkpointer(saver, *model_.session, options, clock_);
-    checkpointer.Begin(0);
-    for (int64_t step = 1; step <= 20; ++step) {
-      clock_.now += 1;
-      checkpointer.AfterStep(step);
-    }
-    checkpointer.End(20);
-    std::vector<std::string> steps;
-    for (const std::string& path : CheckpointsIn(Folder())) steps.push_back(path.substr(path.rfind('-') + 1));
-    return steps;
-  }
-  FakeClock clock_;
-};
-
-TEST_F(CheckpointerTest, TheEndAlwaysHasACheckpoint) { EXPECT_THAT(StepsOf({}), ElementsAre("20")); }
-TEST_F(CheckpointerTest, EveryNSteps) { EXPECT_THAT(StepsOf({.every_steps = 7}), ElementsAre("20", "14", "7")); }
-TEST_F(CheckpointerTest, EveryNSecondsAndAtTheStart) {
-  EXPECT_THAT(StepsOf({.every_seconds = 6}), ElementsAre("20", "18", "12", "6", "0"));
-}
-TEST_F(CheckpointerTest, BothReasonsTogether) {
-  EXPECT_THAT(StepsOf({.every_steps = 10, .every_seconds = 8}), ElementsAre("20", "18", "10", "8", "0"));
 }
 
 }  // namespace
