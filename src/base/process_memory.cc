@@ -1,11 +1,11 @@
 #include "base/process_memory.h"
 
 #include <fcntl.h>
-#include <malloc.h>
 #include <unistd.h>
 
 #include <algorithm>
 
+#include "base/heap.h"
 #include "base/proc_file.h"
 
 namespace muster {
@@ -53,7 +53,7 @@ int64_t PeakOwnBytes(const ProcessMemory& memory) {
 int64_t PeakOwnBytes() { return PeakOwnBytes(ReadProcessMemory()); }
 
 int64_t HeldOwnBytes() {
-  malloc_trim(0);  // what was freed does not count
+  ReleaseFreeHeap();  // what was freed does not count
   const ProcessMemory memory = ReadProcessMemoryExactly();
   return std::max<int64_t>(memory.anonymous, 0) + std::max<int64_t>(memory.shared, 0);
 }

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "base/heap.h"
 #include "base/process_memory.h"
 #include "bench/batch_memory.h"
 #include "bench/checks.h"
@@ -58,6 +59,7 @@ class ModelRunner final : public StepRunner {
     prepared.recompute_note = train::RecomputeNote(plans_.step->stats());
     session_->Initialize();
     Prefill(0);
+    ReleaseFreeHeap();  // of these plans, which are gone
     prepared.num_threads = session_->num_threads();
     prepared.memory = plans_.step->stats().devices;
     prepared.libraries = Session::Libraries();

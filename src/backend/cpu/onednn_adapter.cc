@@ -242,6 +242,7 @@ struct Primitive::Impl {
   std::vector<dnnl_exec_arg_t> bound;  // the same, as the C interface wants them
   int64_t scratchpad_bytes = 0;
   int threads = 1;
+  bool packs_on_heap = false;  // its threads take buffers from the heap at each call
 };
 
 Primitive::Primitive() = default;
@@ -256,6 +257,7 @@ void Primitive::Run(std::span<void* const> addresses, void* scratchpad) {
   MUSTER_CHECK(addresses.size() + 1 == impl.bound.size());
   const ThreadsScope scope(impl.threads);
   cpu::FlushInTeam(impl.threads);
+  if (impl.packs_on_heap) cpu::KeepHeapWholeInTeam(impl.threads);
   for (size_t i = 0; i < addresses.size(); ++i) dnnl_memory_set_data_handle(impl.bound[i].memory, addresses[i]);
   dnnl_memory_set_data_handle(impl.bound.back().memory, scratchpad);
   // The C interface: the C++ one builds a hash map per call.
@@ -272,13 +274,15 @@ struct Maker {
   };
 
   static Primitive Make(const dnnl::primitive& primitive, const std::vector<Argument>& arguments,
-                        const memory::desc& scratchpad, int threads) {
+                        const dnnl::primitive_desc_base& desc, int threads) {
+    const memory::desc scratchpad = desc.scratchpad_desc();
     Primitive made;
     made.impl_ = std::make_unique<Primitive::Impl>();
     Primitive::Impl& impl = *made.impl_;
     impl.primitive = primitive;
     impl.threads = threads;
     impl.scratchpad_bytes = static_cast<int64_t>(scratchpad.get_size());
+    impl.packs_on_heap = std::string_view(desc.impl_info_str()).find("gemm:jit") != std::string_view::npos;
     auto add = [&](int name, const memory::desc& desc) {
       impl.arguments.emplace_back(desc, Lib().engine, nullptr);
       impl.bound.push_back({name, impl.arguments.back().get()});
@@ -346,18 +350,18 @@ Primitive MakeConv(ConvKind kind, const ConvProblem& problem, const ConvExtras& 
         arguments = {{DNNL_ARG_SRC, d.x}, {DNNL_ARG_WEIGHTS, d.filter}};
         if (extras.bias) arguments.push_back({DNNL_ARG_BIAS, d.bias});
         arguments.push_back({DNNL_ARG_DST, d.y});
-        return Maker::Make(dnnl::convolution_forward(desc), arguments, desc.scratchpad_desc(), threads);
+        return Maker::Make(dnnl::convolution_forward(desc), arguments, desc, threads);
       }
       case ConvKind::kBackwardData: {
         const auto desc = BackwardDataDesc(problem, d);
         arguments = {{DNNL_ARG_DIFF_DST, d.y}, {DNNL_ARG_WEIGHTS, d.filter}, {DNNL_ARG_DIFF_SRC, d.x}};
-        return Maker::Make(dnnl::convolution_backward_data(desc), arguments, desc.scratchpad_desc(), threads);
+        return Maker::Make(dnnl::convolution_backward_data(desc), arguments, desc, threads);
       }
       case ConvKind::kBackwardFilter: {
         const auto desc = BackwardFilterDesc(problem, d);
         arguments = {{DNNL_ARG_SRC, d.x}, {DNNL_ARG_DIFF_DST, d.y}, {DNNL_ARG_DIFF_WEIGHTS, d.filter}};
         if (extras.bias) arguments.push_back({DNNL_ARG_DIFF_BIAS, d.bias});
-        return Maker::Make(dnnl::convolution_backward_weights(desc), arguments, desc.scratchpad_desc(), threads);
+        return Maker::Make(dnnl::convolution_backward_weights(desc), arguments, desc, threads);
       }
     }
     MUSTER_CHECK(false);
@@ -376,7 +380,7 @@ Primitive MakeMatMul(const MatMulProblem& p, int threads) {
     std::vector<Maker::Argument> arguments = {{DNNL_ARG_SRC, a}, {DNNL_ARG_WEIGHTS, b}};
     if (p.bias) arguments.push_back({DNNL_ARG_BIAS, bias});
     arguments.push_back({DNNL_ARG_DST, c});
-    return Maker::Make(dnnl::matmul(desc), arguments, desc.scratchpad_desc(), threads);
+    return Maker::Make(dnnl::matmul(desc), arguments, desc, threads);
   });
 }
 
@@ -391,8 +395,7 @@ Primitive MakeReorder(const Layout& from, const Layout& to, int threads) {
     const memory::desc source = from_format != nullptr ? from_format->packed() : to_format->plain();
     const memory::desc target = to_format != nullptr ? to_format->packed() : from_format->plain();
     const dnnl::reorder::primitive_desc desc(Lib().engine, source, Lib().engine, target, AttrFor(false));
-    return Maker::Make(dnnl::reorder(desc), {{DNNL_ARG_FROM, source}, {DNNL_ARG_TO, target}}, desc.scratchpad_desc(),
-                       threads);
+    return Maker::Make(dnnl::reorder(desc), {{DNNL_ARG_FROM, source}, {DNNL_ARG_TO, target}}, desc, threads);
   });
 }
 

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "base/flush_denormals.h"
+#include "base/heap.h"
 
 namespace muster::cpu {
 namespace {
@@ -29,6 +30,14 @@ void FlushInTeam(int threads) {
     TellTeam(threads);
   }
   told = threads;
+}
+
+void KeepHeapWholeInTeam(int threads) {
+  thread_local int members = 0;  // of the team that was told
+  if (threads <= members) return;
+  members = threads;
+#pragma omp parallel num_threads(threads)
+  KeepHeapWhole();
 }
 
 }  // namespace muster::cpu

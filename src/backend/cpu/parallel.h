@@ -17,6 +17,10 @@ inline constexpr int64_t kGrainBytes = 32 * 1024;
 // FlushDenormals, which costs two more.
 void FlushInTeam(int threads);
 
+// To be called before a library's parallel region in which each member takes aligned memory from the heap: tells the
+// heaps of this thread's team once what base/heap.h says.
+void KeepHeapWholeInTeam(int threads);
+
 // Calls body(begin, end) on the OpenMP team so that the ranges cover [0, n) exactly once. The ranges depend on
 // "threads", n and grain (the least number of items worth a thread) alone. The team always has "threads" members,
 // because libgomp starts new threads when a team changes its size.
