@@ -9,21 +9,24 @@ void AddTrainingParams(ParamTable& table);  // flags_training.cc
 
 namespace {
 
-FlagType TypeOf(const FlagValue& prototype) {
-  if (std::holds_alternative<bool>(prototype)) return FlagType::kBoolean;
-  if (std::holds_alternative<int64_t>(prototype)) return FlagType::kInteger;
-  if (std::holds_alternative<double>(prototype)) return FlagType::kFloat;
-  if (std::holds_alternative<std::string>(prototype)) return FlagType::kString;
-  return FlagType::kList;
-}
+template <typename T>
+constexpr FlagType kTypeOf = FlagType::kList;
+template <>
+constexpr FlagType kTypeOf<bool> = FlagType::kBoolean;
+template <>
+constexpr FlagType kTypeOf<int64_t> = FlagType::kInteger;
+template <>
+constexpr FlagType kTypeOf<double> = FlagType::kFloat;
+template <>
+constexpr FlagType kTypeOf<std::string> = FlagType::kString;
 
 template <typename T>
 FlagType TypeOfMember(T BenchParams::*) {
-  return TypeOf(T{});
+  return kTypeOf<T>;
 }
 template <typename T>
 FlagType TypeOfMember(std::optional<T> BenchParams::*) {
-  return TypeOf(T{});
+  return kTypeOf<T>;
 }
 
 template <typename T>
