@@ -28,7 +28,8 @@ class Json {
   Json(const char* text);
   Json(std::string text);
   Json(std::string_view text);
-  // An object. "Json json = {{"steps", 3}, {"host", {{"name", "here"}}}};"
+  // An object: Json json = {{"steps", 3}, {"host", {{"name", "here"}}}}; The names must differ. Braces copy what is in
+  // them: large values are better moved to json["name"].
   Json(std::initializer_list<Member> members);
   // An array of what the vector holds.
   template <typename T>
@@ -50,6 +51,7 @@ class Json {
   ~Json();
 
   // The member of that name, added at the end as null if there is none. Of an object, or of null, which becomes one.
+  // The reference holds until another member is added.
   Json& operator[](std::string_view key);
   // Of an array, or of null, which becomes one.
   void push_back(Json item);

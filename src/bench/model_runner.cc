@@ -59,7 +59,7 @@ class ModelRunner final : public StepRunner {
     prepared.recompute_note = train::RecomputeNote(plans_.step->stats());
     session_->Initialize();
     Prefill(0);
-    ReleaseFreeHeap();  // of these plans, which are gone
+    ReleaseFreeHeap();  // of the plans that initialized
     prepared.num_threads = session_->num_threads();
     prepared.memory = plans_.step->stats().devices;
     prepared.libraries = Session::Libraries();

@@ -87,7 +87,7 @@ std::string DataName(const FlagValues& values) {
   if (const auto given = values.FindString("data_name")) return *given;
   const std::string folder = values.FindString("data_dir").value_or(""), named = bench::DatasetNamedBy(folder);
   if (named == "cifar10" || named == "imagenet") return named;
-  return data::HasIdx(folder, Subset::kTrain) || data::HasIdx(folder, Subset::kValidation) ? "idx" : "imagenet";
+  return data::HasIdx(folder) ? "idx" : "imagenet";
 }
 
 bool IsOfIdx(const std::string& name) { return name == "idx" || name == "mnist" || name == "fashion-mnist"; }
@@ -95,7 +95,6 @@ bool IsOfIdx(const std::string& name) { return name == "idx" || name == "mnist" 
 bool IsThere(Subset subset, const FlagValues& values) {
   const std::string folder = values.GetString("data_dir");
   if (DataName(values) == "cifar10") return data::HasCifar10(folder, subset);
-  if (IsOfIdx(DataName(values))) return data::HasIdx(folder, subset);
   return data::FindImageForm(folder, subset) != data::ImageForm::kNone;
 }
 
@@ -105,11 +104,12 @@ struct Parts {
 };
 
 // The parts asked for. With "all", a part of which nothing is there is left out, with a line, if there is the other
-// one; a part that is there and empty is not.
+// one; a part that is there and empty is not, nor one of a set in MNIST's form, which training takes as a whole only.
 Parts PartsOf(const FlagValues& values) {
   const std::string subset = values.GetString("subset");
   if (subset == "train") return {{Subset::kTrain}, {}};
   if (subset == "validation") return {{Subset::kValidation}, {}};
+  if (IsOfIdx(DataName(values))) return {{Subset::kTrain, Subset::kValidation}, {}};
   Parts parts;
   for (const Subset part : {Subset::kTrain, Subset::kValidation})
     (IsThere(part, values) ? parts.taken : parts.left_out).push_back(part);
@@ -174,9 +174,9 @@ int MakeCache(const FlagValues& values) {
   if (DataName(values) != "imagenet") {
     const std::string name = DataName(values);
     if (values.is_set("data_name"))
-      throw InvalidArgument(fmt::format("flag --data_name={}: is not compressed, so there is nothing to cache", name));
+      throw InvalidArgument(fmt::format("flag --data_name={}: needs no decoding, so there is nothing to cache", name));
     throw InvalidArgument(fmt::format(
-        "flag --data_dir={}: {}, as its {}, is not compressed, so there is nothing to cache; if it is imagenet, add "
+        "flag --data_dir={}: {}, as its {}, needs no decoding, so there is nothing to cache; if it is imagenet, add "
         "--data_name=imagenet",
         folder, name, name == "cifar10" ? "name says" : "files are"));
   }

@@ -93,11 +93,10 @@ Json LayerTableJson(const ModelGraph& model) {
                               {"output", std::vector<int64_t>(dims.begin(), dims.end())}},
                              row));
   }
-  return {{"model", model.model->name},
-          {"dataset", model.model->dataset},
-          {"batch_size", model.batch_size},
-          {"layers", std::move(layers)},
-          {"total", RowJson({{"name", "total"}}, Total(rows))}};
+  Json json = {{"model", model.model->name}, {"dataset", model.model->dataset}, {"batch_size", model.batch_size}};
+  json["layers"] = std::move(layers);
+  json["total"] = RowJson({{"name", "total"}}, Total(rows));
+  return json;
 }
 
 std::string ModelList() {
@@ -122,7 +121,7 @@ Json ModelListJson() {
                               {"default_batch_size", model.default_batch_size}},
                              TotalOfOneImage(model)));
   }
-  return {{"models", std::move(models)}};
+  return {{"models", models}};
 }
 
 }  // namespace muster::cli

@@ -134,9 +134,11 @@ Json PartitionJson(const PlanSummary& plan, const PlanStats& stats) {
                          {"from", t.from},
                          {"to", t.to}});
   }
-  return {{"partitions", std::move(partitions)},
-          {"transfers", std::move(transfers)},
-          {"transfer_bytes", Sum(plan, [](const auto&) { return true; }).bytes}};
+  Json json;
+  json["partitions"] = std::move(partitions);
+  json["transfers"] = std::move(transfers);
+  json["transfer_bytes"] = Sum(plan, [](const auto&) { return true; }).bytes;
+  return json;
 }
 
 }  // namespace muster::cli

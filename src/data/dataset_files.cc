@@ -1,5 +1,6 @@
 #include "data/dataset_files.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <optional>
 #include <system_error>
@@ -55,25 +56,29 @@ std::optional<fs::path> FindFile(const fs::path& folder, const FileRole& role) {
   return std::nullopt;
 }
 
-// The name of a file that "folder" lacks; says so if something else has that name.
-std::string MissingFile(const fs::path& folder, const FileRole& role) {
-  for (const fs::path& path : CandidatesOf(folder, role))
-    if (IsFolder(path)) return fmt::format("the file {} (it is a folder)", path.filename().string());
-  return fmt::format("{}-{}[.gz]", role.stem, role.kind);
+// Why what is there is no file that can be read; nothing if nothing is there.
+std::optional<std::string> WhyNoFile(const fs::path& path) {
+  std::error_code error;
+  const fs::file_status itself = fs::symlink_status(path, error);
+  if (itself.type() == fs::file_type::not_found) return std::nullopt;
+  const fs::file_status status = fs::status(path, error);
+  if (status.type() == fs::file_type::not_found) return "a link to nothing";
+  if (error) return error.message();
+  return status.type() == fs::file_type::directory ? "it is a folder" : "it is no regular file";
 }
 
-// Fills in the files that "folder" has and returns the names of those it lacks.
-std::vector<std::string> FillFrom(const fs::path& folder, DatasetFiles* files) {
-  std::vector<std::string> missing;
-  files->folder = folder;
-  for (const FileRole& role : kRoles) {
-    if (std::optional<fs::path> path = FindFile(folder, role)) {
-      files->*role.slot = *path;
-    } else {
-      missing.push_back(MissingFile(folder, role));
-    }
-  }
-  return missing;
+IdxFiles::Missing MissingFile(const fs::path& folder, const FileRole& role) {
+  const bool is_of_training = role.stem.starts_with("train");
+  for (const fs::path& path : CandidatesOf(folder, role))
+    if (const std::optional<std::string> why = WhyNoFile(path))
+      return {fmt::format("the file {} ({})", path.filename().string(), *why), is_of_training, /*is_there=*/true};
+  return {fmt::format("{}-{}[.gz]", role.stem, role.kind), is_of_training};
+}
+
+std::string NamesOf(const std::vector<IdxFiles::Missing>& missing) {
+  std::vector<std::string> names;
+  for (const IdxFiles::Missing& one : missing) names.push_back(one.what);
+  return fmt::format("{}", fmt::join(names, ", "));
 }
 
 DatasetFiles FindInFolder(std::string_view folder_name) {
@@ -83,10 +88,8 @@ DatasetFiles FindInFolder(std::string_view folder_name) {
     throw InvalidArgument(fmt::format("--dataset=idx:{}: is a file; its folder was expected", folder.string()));
   if (!IsFolder(folder)) throw NotFound(fmt::format("--dataset=idx:{}: there is no such folder", folder.string()));
   IdxFiles found = IdxFilesIn(folder);
-  if (!found.missing.empty())
-    throw NotFound(
-        fmt::format("--dataset=idx:{}: the folder lacks {}", folder.string(), fmt::join(found.missing, ", ")));
-  return std::move(found.files);
+  if (found.missing.empty()) return std::move(found.files);
+  throw NotFound(fmt::format("--dataset=idx:{}: the folder lacks {}", folder.string(), NamesOf(found.missing)));
 }
 
 // CIFAR-10's own reader says what a folder lacks.
@@ -129,10 +132,20 @@ std::string HowToGet(std::string_view name) {
 }  // namespace
 
 IdxFiles IdxFilesIn(const fs::path& folder) {
-  IdxFiles found;
-  found.files.name = "idx";
-  found.missing = FillFrom(folder, &found.files);
+  IdxFiles found{.files = {.name = "idx", .folder = folder}};
+  for (const FileRole& role : kRoles) {
+    if (std::optional<fs::path> path = FindFile(folder, role)) {
+      found.files.*role.slot = *path;
+    } else {
+      found.missing.push_back(MissingFile(folder, role));
+    }
+  }
   return found;
+}
+
+bool IdxFiles::has_any() const {
+  const auto is_there = [](const Missing& one) { return one.is_there; };
+  return missing.size() < std::size(kRoles) || std::ranges::any_of(missing, is_there);
 }
 
 std::vector<fs::path> DatasetFolders(std::string_view name) {
@@ -160,11 +173,12 @@ DatasetFiles FindDatasetFiles(std::string_view spec, const std::vector<fs::path>
   std::string incomplete;
   std::vector<std::string> searched;
   for (const fs::path& folder : folders) {
-    DatasetFiles files{.name = std::string(spec), .num_classes = 10};
-    const std::vector<std::string> missing = FillFrom(folder, &files);
-    if (missing.empty()) return files;
-    if (missing.size() < std::size(kRoles) && incomplete.empty())
-      incomplete = fmt::format(" ({} lacks {})", folder.string(), fmt::join(missing, ", "));
+    IdxFiles found = IdxFilesIn(folder);
+    found.files.name = spec;
+    found.files.num_classes = 10;
+    if (found.missing.empty()) return std::move(found.files);
+    if (found.has_any() && incomplete.empty())
+      incomplete = fmt::format(" ({} lacks {})", folder.string(), NamesOf(found.missing));
     searched.push_back(folder.string());
   }
   throw NotFound(

@@ -26,10 +26,19 @@ DatasetFiles FindDatasetFiles(std::string_view spec);
 // The same with other folders for the named sets.
 DatasetFiles FindDatasetFiles(std::string_view spec, const std::vector<std::filesystem::path>& folders);
 
-// The IDX files that a folder has; the paths of others are empty, and their names (one of several) in "missing".
+// The IDX files that a folder has; the paths of others are empty.
 struct IdxFiles {
+  // A file that cannot be read as one: its name (of several that it might have) and, if something is there, why.
+  struct Missing {
+    std::string what;
+    bool is_of_training = false;
+    bool is_there = false;
+  };
   DatasetFiles files;
-  std::vector<std::string> missing;
+  std::vector<Missing> missing;
+
+  // Whether something has one of the names.
+  bool has_any() const;
 };
 IdxFiles IdxFilesIn(const std::filesystem::path& folder);
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <limits>
 #include <string_view>
 
@@ -17,7 +18,7 @@ namespace {
 constexpr uint8_t kUnsignedByte = 0x08;
 constexpr int64_t kMagicBytes = 4;
 constexpr int64_t kDimensionBytes = 4;
-constexpr size_t kReadBytes = size_t{4} << 20;  // between two looks at Ctrl-C
+constexpr int64_t kReadBytes = int64_t{4} << 20;  // between two looks at Ctrl-C
 
 Error WrongAt(const UnpackingFile& file, int64_t offset, std::string_view problem) {
   return DataLoss(fmt::format("{}: byte {}: {}", file.path().string(), offset, problem));
@@ -74,61 +75,107 @@ int64_t ReadDimension(UnpackingFile& file, std::string_view name, int64_t limit)
   return size;
 }
 
-// Reads exactly "size" bytes of elements, and checks that nothing follows.
-std::vector<uint8_t> ReadElements(UnpackingFile& file, int64_t size, std::string_view announced) {
+// Reads exactly "size" bytes of elements, piece by piece to where "place" says that so many bytes go, and checks that
+// nothing follows.
+void ReadElements(UnpackingFile& file, int64_t size, std::string_view announced,
+                  const std::function<std::span<uint8_t>(size_t bytes)>& place) {
   const int64_t begin = file.offset();
   const auto fail_short = [&](int64_t end) {
     Fail(file, end,
          fmt::format("the file ends here; its header announces {}, that is {} bytes from byte {} on", announced, size,
                      begin));
   };
-  if (size > kMaxIdxBytes)
-    Fail(file, kMagicBytes,
-         fmt::format("the header announces {}, that is {} bytes; at most {} are read", announced, size, kMaxIdxBytes));
-  if (begin + size > file.max_content_bytes()) {
-    if (!file.is_packed()) fail_short(file.max_content_bytes());
-    Fail(file, kMagicBytes,
-         fmt::format("the header announces {}, that is {} bytes; the gzip file is too small to hold more than {}",
-                     announced, size, file.max_content_bytes()));
-  }
-  std::vector<uint8_t> elements(static_cast<size_t>(size));
-  for (std::span<uint8_t> rest(elements); !rest.empty();) {
+  for (int64_t rest = size; rest > 0;) {
     ThrowIfInterrupted();
-    const std::span<uint8_t> part = rest.first(std::min(rest.size(), kReadBytes));
+    const std::span<uint8_t> part = place(static_cast<size_t>(std::min(rest, kReadBytes)));
     if (file.Read(part) < part.size()) fail_short(file.offset());
-    rest = rest.subspan(part.size());
+    rest -= std::ssize(part);
   }
   std::array<uint8_t, 1> beyond{};
   if (file.Read(beyond) != 0)
     Fail(file, begin + size,
          fmt::format("the file goes on; its header announces {}, so that its end was expected here", announced));
+}
+
+// Whether the file can hold what its header announces, before memory is taken for it.
+void CheckSize(UnpackingFile& file, int64_t size, std::string_view announced) {
+  const int64_t begin = file.offset();
+  if (size > kMaxIdxBytes)
+    Fail(file, kMagicBytes,
+         fmt::format("the header announces {}, that is {} bytes; at most {} are read", announced, size, kMaxIdxBytes));
+  if (begin + size <= file.max_content_bytes()) return;
+  if (file.is_packed())
+    Fail(file, kMagicBytes,
+         fmt::format("the header announces {}, that is {} bytes; the gzip file is too small to hold more than {}",
+                     announced, size, file.max_content_bytes()));
+  Fail(file, file.max_content_bytes(),
+       fmt::format("the file ends here; its header announces {}, that is {} bytes from byte {} on", announced, size,
+                   begin));
+}
+
+std::vector<uint8_t> KeepElements(UnpackingFile& file, int64_t size, std::string_view announced) {
+  CheckSize(file, size, announced);
+  std::vector<uint8_t> elements(static_cast<size_t>(size));
+  std::span<uint8_t> rest(elements);
+  ReadElements(file, size, announced, [&](size_t bytes) {
+    const std::span<uint8_t> part = rest.first(bytes);
+    rest = rest.subspan(bytes);
+    return part;
+  });
   return elements;
 }
 
-}  // namespace
+void CheckElements(UnpackingFile& file, int64_t size, std::string_view announced) {
+  CheckSize(file, size, announced);
+  std::vector<uint8_t> piece(static_cast<size_t>(std::min(size, kReadBytes)));
+  ReadElements(file, size, announced, [&](size_t bytes) { return std::span(piece).first(bytes); });
+}
 
-IdxImages ReadIdxImages(const std::filesystem::path& path) {
-  UnpackingFile file(path);
+IdxImages ReadImageHeader(UnpackingFile& file) {
   const int rank = ReadMagic(file, 3, 4, "3 (image count, height, width; or 4 with channels)");
   IdxImages images;
   images.count = ReadDimension(file, "image count", std::numeric_limits<int32_t>::max());
   images.height = ReadDimension(file, "image height", kMaxIdxImageSide);
   images.width = ReadDimension(file, "image width", kMaxIdxImageSide);
   if (rank == 4) images.channels = ReadDimension(file, "number of channels", kMaxIdxChannels);
-  const std::string announced =
-      fmt::format("{} images of {}x{}x{}", images.count, images.height, images.width, images.channels);
-  images.pixels = ReadElements(file, images.count * images.image_bytes(), announced);
   return images;
+}
+
+std::string Announced(const IdxImages& images) {
+  return fmt::format("{} images of {}x{}x{}", images.count, images.height, images.width, images.channels);
+}
+
+}  // namespace
+
+IdxImages ReadIdxImages(const std::filesystem::path& path) {
+  UnpackingFile file(path);
+  IdxImages images = ReadImageHeader(file);
+  images.pixels = KeepElements(file, images.count * images.image_bytes(), Announced(images));
+  return images;
+}
+
+IdxImages CheckIdxImages(const std::filesystem::path& path) {
+  UnpackingFile file(path);
+  IdxImages images = ReadImageHeader(file);
+  CheckElements(file, images.count * images.image_bytes(), Announced(images));
+  return images;
+}
+
+IdxImages ReadIdxImageHeader(const std::filesystem::path& path) {
+  UnpackingFile file(path);
+  return ReadImageHeader(file);
 }
 
 std::vector<uint8_t> ReadIdxLabels(const std::filesystem::path& path, int num_classes,
                                    const std::filesystem::path& images_path, int64_t image_count) {
-  return ReadIdxLabels(path, num_classes, images_path, image_count, [](const Error& error) { throw error; });
+  BadLabels bad;
+  std::vector<uint8_t> labels = ReadIdxLabels(path, num_classes, images_path, image_count, &bad);
+  if (bad.count > 0) throw bad.named.front();
+  return labels;
 }
 
 std::vector<uint8_t> ReadIdxLabels(const std::filesystem::path& path, int num_classes,
-                                   const std::filesystem::path& images_path, int64_t image_count,
-                                   const std::function<void(const Error&)>& on_bad_label) {
+                                   const std::filesystem::path& images_path, int64_t image_count, BadLabels* bad) {
   UnpackingFile file(path);
   ReadMagic(file, 1, 1, "1 (label count)");
   const int64_t count = ReadDimension(file, "label count", std::numeric_limits<int32_t>::max());
@@ -136,11 +183,12 @@ std::vector<uint8_t> ReadIdxLabels(const std::filesystem::path& path, int num_cl
     Fail(file, kMagicBytes,
          fmt::format("the file announces {} labels, {} were expected, one for each image of {}", count, image_count,
                      images_path.string()));
-  std::vector<uint8_t> labels = ReadElements(file, count, fmt::format("{} labels", count));
+  std::vector<uint8_t> labels = KeepElements(file, count, fmt::format("{} labels", count));
   for (size_t i = 0; i < labels.size(); ++i) {
-    if (labels[i] >= num_classes)
-      on_bad_label(WrongAt(file, kMagicBytes + kDimensionBytes + static_cast<int64_t>(i),
-                           fmt::format("label {} is {}, 0 to {} was expected", i, labels[i], num_classes - 1)));
+    if (labels[i] < num_classes) continue;
+    if (bad->count++ < BadLabels::kMostNamed)
+      bad->named.push_back(WrongAt(file, kMagicBytes + kDimensionBytes + static_cast<int64_t>(i),
+                                   fmt::format("label {} is {}, 0 to {} was expected", i, labels[i], num_classes - 1)));
   }
   return labels;
 }

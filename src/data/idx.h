@@ -2,7 +2,6 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <functional>
 #include <string>
 #include <vector>
 
@@ -32,15 +31,24 @@ struct IdxImages {
 
 // A file of three dimensions (grey images) or four (the last one the channels).
 IdxImages ReadIdxImages(const std::filesystem::path& path);
+// The same, read to its end and checked, but without keeping the pixels.
+IdxImages CheckIdxImages(const std::filesystem::path& path);
+// The sizes alone, from the header.
+IdxImages ReadIdxImageHeader(const std::filesystem::path& path);
 
 // A file of one dimension: one label per image, each below "num_classes" (at most 256). "images_path" and "image_count"
 // say which images they belong to, for the error if the counts differ; kAnyCount if nobody knows.
 inline constexpr int64_t kAnyCount = -1;
 std::vector<uint8_t> ReadIdxLabels(const std::filesystem::path& path, int num_classes,
                                    const std::filesystem::path& images_path, int64_t image_count);
-// The same, but tells "on_bad_label" of each label that is too large in place of throwing at the first.
+// Labels that are too large: how many, and what is to be said of the first of them.
+struct BadLabels {
+  static constexpr int64_t kMostNamed = 100;
+  int64_t count = 0;
+  std::vector<Error> named;
+};
+// The same, but fills in "bad" in place of throwing at the first bad label.
 std::vector<uint8_t> ReadIdxLabels(const std::filesystem::path& path, int num_classes,
-                                   const std::filesystem::path& images_path, int64_t image_count,
-                                   const std::function<void(const Error&)>& on_bad_label);
+                                   const std::filesystem::path& images_path, int64_t image_count, BadLabels* bad);
 
 }  // namespace muster::data

@@ -16,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kMaxClasses = 256;  // a label is one byte
+constexpr int kMinClasses = 2, kMaxClasses = 256;  // a label is one byte
 
 // The two files of a part, of which one may be missing (empty).
 struct Pair {
@@ -44,7 +44,7 @@ std::optional<T> Read(const fs::path& path, const std::function<T()>& read,
 // The test images and labels must go with the training's, whose own faults are named with the training part.
 struct Expected {
   std::string training_images;
-  std::optional<IdxImages> shape;  // without pixels
+  std::optional<IdxImages> shape;
   int num_classes = kMaxClasses;
 };
 
@@ -55,15 +55,15 @@ Expected OfTraining(const Pair& files, int num_classes) {
   Expected expected;
   expected.training_images = files.images.string();
   expected.shape = Read<IdxImages>(
-      files.images, [&] { return ReadIdxImages(files.images); }, ignore);
-  if (expected.shape) expected.shape->pixels = {};
+      files.images, [&] { return ReadIdxImageHeader(files.images); }, ignore);
   if (num_classes > 0) {
     expected.num_classes = num_classes;
     return expected;
   }
   const auto labels = Read<std::vector<uint8_t>>(
       files.labels, [&] { return ReadIdxLabels(files.labels, kMaxClasses, files.images, kAnyCount); }, ignore);
-  if (labels) expected.num_classes = *std::ranges::max_element(*labels) + 1;
+  const int found = labels ? *std::ranges::max_element(*labels) + 1 : 0;
+  if (found >= kMinClasses) expected.num_classes = found;
   return expected;
 }
 
@@ -83,13 +83,13 @@ class Verifier {
 
   VerifiedImages Verify() {
     const auto images = Read<IdxImages>(
-        files_.images, [&] { return ReadIdxImages(files_.images); }, note_);
+        files_.images, [&] { return CheckIdxImages(files_.images); }, note_);
     const int64_t count = images ? images->count : kAnyCount;
-    int64_t bad_labels = 0;
-    const auto on_bad_label = [&](const Error& error) { note_(error), ++bad_labels; };
+    BadLabels bad;
     const auto labels = Read<std::vector<uint8_t>>(
-        files_.labels,
-        [&] { return ReadIdxLabels(files_.labels, expected_.num_classes, files_.images, count, on_bad_label); }, note_);
+        files_.labels, [&] { return ReadIdxLabels(files_.labels, expected_.num_classes, files_.images, count, &bad); },
+        note_);
+    Note(bad);
     if (labels && counts_classes_ && std::ranges::count(*labels, 0) == std::ssize(*labels))
       result_.broken.push_back(fmt::format("{}: all {} labels are 0; at least two classes were expected",
                                            files_.labels.string(), labels->size()));
@@ -97,7 +97,7 @@ class Verifier {
       result_.broken.push_back(fmt::format("{}: images of {}, {} was expected as in {}", files_.images.string(),
                                            SizeText(*images), SizeText(*expected_.shape), expected_.training_images));
     } else if (images && labels) {
-      result_.whole = count - bad_labels;
+      result_.whole = count - bad.count;
     }
     return std::move(result_);
   }
@@ -105,6 +105,12 @@ class Verifier {
   void Missing(const std::string& line) { result_.broken.push_back(line); }
 
  private:
+  void Note(const BadLabels& bad) {
+    for (const Error& error : bad.named) note_(error);
+    if (const int64_t more = bad.count - std::ssize(bad.named); more > 0)
+      result_.broken.push_back(fmt::format("{}: {} more labels are out of range", files_.labels.string(), more));
+  }
+
   const Pair files_;
   const Expected expected_;
   const bool counts_classes_;
@@ -114,31 +120,28 @@ class Verifier {
 
 }  // namespace
 
-bool HasIdx(const fs::path& folder, Subset subset) {
-  const Pair files = PairOf(IdxFilesIn(folder).files, subset);
-  return !files.images.empty() || !files.labels.empty();
-}
+bool HasIdx(const fs::path& folder) { return IdxFilesIn(folder).has_any(); }
 
 VerifiedImages VerifyIdx(const fs::path& folder, Subset subset, int num_classes, const std::string& flag) {
   std::error_code ignored;
+  if (fs::is_regular_file(folder, ignored))
+    throw InvalidArgument(fmt::format("flag {}={}: is a file; its folder was expected", flag, folder.string()));
   if (!fs::is_directory(folder, ignored))
     throw NotFound(fmt::format("flag {}={}: there is no such folder", flag, folder.string()));
   const IdxFiles found = IdxFilesIn(folder);
-  const std::string stem = subset == Subset::kTrain ? "train-" : "t10k-";
-  const Pair files = PairOf(found.files, subset);
-  if (files.images.empty() && files.labels.empty())
+  if (!found.has_any())
     throw NotFound(
-        fmt::format("flag {}={}: neither {}images-idx3-ubyte nor {}labels-idx1-ubyte in the folder, with or "
-                    "without .gz (MNIST's form)",
-                    flag, folder.string(), stem, stem));
+        fmt::format("flag {}={}: the folder has no file in MNIST's form: train-images-idx3-ubyte, "
+                    "train-labels-idx1-ubyte, t10k-images-idx3-ubyte, t10k-labels-idx1-ubyte, with or without .gz",
+                    flag, folder.string()));
   const bool is_training = subset == Subset::kTrain;
   Expected expected;
   if (!is_training) expected = OfTraining(PairOf(found.files, Subset::kTrain), num_classes);
   else if (num_classes > 0) expected.num_classes = num_classes;
-  Verifier verifier(files, std::move(expected), is_training && num_classes == 0);
-  for (const std::string& missing : found.missing)
-    if (missing.find(stem) != std::string::npos)
-      verifier.Missing(fmt::format("{}: the folder lacks {}", folder.string(), missing));
+  Verifier verifier(PairOf(found.files, subset), std::move(expected), is_training && num_classes == 0);
+  for (const IdxFiles::Missing& missing : found.missing)
+    if (missing.is_of_training == is_training)
+      verifier.Missing(fmt::format("{}: the folder lacks {}", folder.string(), missing.what));
   return verifier.Verify();
 }
 

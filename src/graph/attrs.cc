@@ -30,8 +30,9 @@ const A& Attrs::get() const {
 
 template <typename A>
 A& Attrs::get() {
-  if (!value_) value_ = std::make_unique<Variant>();
-  return std::get<A>(*value_);
+  A* attrs = get_if<A>();
+  if (attrs == nullptr) throw std::bad_variant_access();
+  return *attrs;
 }
 
 template <typename A>
@@ -41,7 +42,10 @@ const A* Attrs::get_if() const {
 
 template <typename A>
 A* Attrs::get_if() {
-  if (!value_) value_ = std::make_unique<Variant>();
+  if (!value_) {
+    if (!std::is_same_v<A, NoAttrs>) return nullptr;
+    value_ = std::make_unique<Variant>();
+  }
   return std::get_if<A>(value_.get());
 }
 

@@ -76,7 +76,8 @@ std::string ChromeTrace(const Timeline& timeline) {
     events.push_back(Event(span, measured, row, span.start, span.seconds));
     events.push_back(Event(span, planned, row, span.planned_start, span.planned_seconds));
   }
-  const Json trace = {{"traceEvents", events}};
+  Json trace;
+  trace["traceEvents"] = std::move(events);
   return trace.Text();
 }
 

@@ -51,7 +51,7 @@ GraphTrainStep::GraphTrainStep(const TrainOptions& options, const TrainingData& 
   CheckMemory(options, data);
   held_bytes_ = HeldOwnBytes();  // before variables have memory, which is planned
   session_->Initialize();
-  ReleaseFreeHeap();  // of the plan that initialized, which is gone
+  ReleaseFreeHeap();  // of the plan that initialized
   keeps_snapshots_ = options.check_nan && StateBytes() <= kMaxSnapshotBytes;
   const int64_t slots = std::max(options.prefetch_depth, 1);
   prepared_bytes_ = slots * (graph_.desc(images_).byte_size() + graph_.desc(eval_images_).byte_size());

@@ -46,6 +46,7 @@ void LogHook::AfterEvaluation(const Progress&, const Evaluation& evaluation) {
                 {"test_accuracy", evaluation.test_accuracy},
                 {"learning_rate", evaluation.learning_rate},
                 {"images_per_sec", evaluation.images_per_sec},
+                {"train_seconds", evaluation.train_seconds},
                 {"eval_seconds", evaluation.eval_seconds},
                 {"input_wait_share", evaluation.input_wait_share}});
 }

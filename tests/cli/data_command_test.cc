@@ -140,13 +140,16 @@ TEST_F(DataCommandTest, VerifyNamesImageFilesThatAreNone) {
 TEST_F(DataCommandTest, VerifyReadsFilesInMnistsForm) {
   folder_.Write("train-images-idx3-ubyte", testing::ImageBytes(2, 4, 4));
   folder_.Write("train-labels-idx1-ubyte", testing::LabelBytes({1, 12}));
-  EXPECT_EQ(Run({"verify", Flag()}), 0);
-  EXPECT_EQ(output_, "validation: not in the folder, left out\ntrain: 2 images can be used, 0 broken, 0 odd\n");
+  EXPECT_EQ(Run({"verify", Flag(), "--subset=train"}), 0);
+  EXPECT_EQ(output_, "train: 2 images can be used, 0 broken, 0 odd\n");
+  EXPECT_EQ(Run({"verify", Flag()}), 1);  // training takes both parts
+  EXPECT_THAT(output_, HasSubstr("the folder lacks t10k-labels-idx1-ubyte[.gz]\n"
+                                 "validation: 0 images can be used, 2 broken, 0 odd\n"));
   EXPECT_EQ(Run({"verify", Flag(), "--data_name=mnist", "--subset=train"}), 1);
   EXPECT_THAT(output_, HasSubstr("train-labels-idx1-ubyte: byte 9: label 1 is 12, 0 to 9 was expected\n"
                                  "train: 1 image can be used, 1 broken, 0 odd\n"));
   EXPECT_EQ(Run({"cache", Flag(), "--cache_dir=" + (folder_.path() / "out").string()}), -1);
-  EXPECT_THAT(error_, HasSubstr("idx, as its files are, is not compressed"));
+  EXPECT_THAT(error_, HasSubstr("idx, as its files are, needs no decoding"));
 }
 
 // In text; JSON has an escape of its own, so that it can keep the name as it is.

@@ -79,19 +79,45 @@ TEST_F(VerifyIdxTest, NamesNumbersAndSizesThatDoNotFitTogether) {
 }
 
 TEST_F(VerifyIdxTest, NamesWhatTheFolderLacks) {
+  const std::string lacks = folder_.path().string() + ": the folder lacks ";
   Remove("t10k-labels-idx1-ubyte");
-  EXPECT_TRUE(HasIdx(folder_.path(), Subset::kValidation));
-  EXPECT_THAT(Test().broken, ElementsAre(folder_.path().string() + ": the folder lacks t10k-labels-idx1-ubyte[.gz]"));
+  EXPECT_THAT(Test().broken, ElementsAre(lacks + "t10k-labels-idx1-ubyte[.gz]"));
   Remove("t10k-images.idx3-ubyte");
-  EXPECT_FALSE(HasIdx(folder_.path(), Subset::kValidation));
-  EXPECT_THROW(Test(), Error);
+  EXPECT_THAT(Test().broken, ElementsAre(lacks + "t10k-images-idx3-ubyte[.gz]", lacks + "t10k-labels-idx1-ubyte[.gz]"));
   EXPECT_THAT(Train().broken, IsEmpty());
+  Remove("train-images-idx3-ubyte");
+  EXPECT_TRUE(HasIdx(folder_.path()));
+  Remove("train-labels-idx1-ubyte.gz");
+  EXPECT_FALSE(HasIdx(folder_.path()));
+  EXPECT_THROW(Test(), Error);
+}
+
+TEST_F(VerifyIdxTest, SaysWhatIsInThePlaceOfAFile) {
+  for (const char* name : {"train-images-idx3-ubyte", "train-labels-idx1-ubyte.gz"}) Remove(name);
+  std::filesystem::create_directory(folder_.path() / "train-images-idx3-ubyte");
+  std::filesystem::create_symlink("nowhere", folder_.path() / "train-labels-idx1-ubyte.gz");
+  const std::string lacks = folder_.path().string() + ": the folder lacks the file ";
+  EXPECT_THAT(Train().broken, ElementsAre(lacks + "train-images-idx3-ubyte (it is a folder)",
+                                          lacks + "train-labels-idx1-ubyte.gz (a link to nothing)"));
+  for (const char* name : {"t10k-images.idx3-ubyte", "t10k-labels-idx1-ubyte"}) Remove(name);
+  EXPECT_TRUE(HasIdx(folder_.path()));
+}
+
+TEST_F(VerifyIdxTest, NamesTheFirstHundredBadLabelsAndCountsTheOthers) {
+  folder_.Write("train-images-idx3-ubyte", ImageBytes(205, 2, 2));
+  folder_.Write("train-labels-idx1-ubyte.gz", Gzip(LabelBytes(std::vector<uint8_t>(205, 10))));
+  const VerifiedImages found = Train(10);
+  ASSERT_EQ(found.broken.size(), 101u);
+  EXPECT_THAT(found.broken[99], EndsWith("byte 107: label 99 is 10, 0 to 9 was expected"));
+  EXPECT_THAT(found.broken[100], EndsWith("train-labels-idx1-ubyte.gz: 105 more labels are out of range"));
+  EXPECT_EQ(found.whole, 0);
 }
 
 TEST_F(VerifyIdxTest, OneClassIsTooFewToTrainOn) {
   folder_.Write("train-labels-idx1-ubyte.gz", Gzip(LabelBytes({0, 0, 0})));
   EXPECT_THAT(Train().broken, ElementsAre(EndsWith("all 3 labels are 0; at least two classes were expected")));
   EXPECT_THAT(Train(10).broken, IsEmpty());
+  EXPECT_THAT(Test().broken, IsEmpty());  // whose labels have done nothing
 }
 
 }  // namespace

@@ -2,12 +2,10 @@
 
 #include <sys/resource.h>
 
-
 #include <gmock/gmock.h>
 
 #include "data/format/bundle_reader.h"
 #include "data/format/checkpoint_state.h"
-#include "muster/ops/array.h"
 #include "tests/data/error_of.h"
 #include "tests/train/saver_fixture.h"
 #include "train/checkpoint_folder.h"

@@ -34,7 +34,7 @@ void FlushInTeam(int threads) {
 
 void KeepHeapWholeInTeam(int threads) {
   thread_local int members = 0;  // of the team that was told
-  if (threads <= members) return;
+  if (threads == members) return;
   members = threads;
 #pragma omp parallel num_threads(threads)
   KeepHeapWhole();
