@@ -1,5 +1,6 @@
 #include "backend/cpu/onednn_adapter.h"
 
+#include <array>
 #include <mutex>
 #include <unordered_map>
 #include <vector>
@@ -266,6 +267,16 @@ void Primitive::Run(std::span<void* const> addresses, void* scratchpad) {
   if (status != dnnl_success) Guarded("run a primitive", [&] { throw dnnl::error(status, "execution failed"); });
 }
 
+// The first matrix product of a process makes the machine code for all of them, 2 MiB. Made with the plan, it counts
+// among what the program holds when the plan is ready, and the first step does not wait for it.
+void MakeProductCode() {
+  [[maybe_unused]] static const dnnl_status_t made = [] {
+    constexpr int kSide = 16;  // one column or row would be another kernel's
+    std::array<float, kSide * kSide> a{}, b{}, c{};
+    return dnnl_sgemm('N', 'N', kSide, kSide, kSide, 1, a.data(), kSide, b.data(), kSide, 0, c.data(), kSide);
+  }();  // should it fail, so will the products themselves
+}
+
 // Puts primitives together; a struct so that it can be Primitive's friend without oneDNN's types in the header.
 struct Maker {
   struct Argument {
@@ -274,15 +285,16 @@ struct Maker {
   };
 
   static Primitive Make(const dnnl::primitive& primitive, const std::vector<Argument>& arguments,
-                        const dnnl::primitive_desc_base& desc, int threads) {
-    const memory::desc scratchpad = desc.scratchpad_desc();
+                        const dnnl::primitive_desc_base& chosen, int threads) {
+    const memory::desc scratchpad = chosen.scratchpad_desc();
     Primitive made;
     made.impl_ = std::make_unique<Primitive::Impl>();
     Primitive::Impl& impl = *made.impl_;
     impl.primitive = primitive;
     impl.threads = threads;
     impl.scratchpad_bytes = static_cast<int64_t>(scratchpad.get_size());
-    impl.packs_on_heap = std::string_view(desc.impl_info_str()).find("gemm:jit") != std::string_view::npos;
+    impl.packs_on_heap = std::string_view(chosen.impl_info_str()).find("gemm:jit") != std::string_view::npos;
+    if (impl.packs_on_heap) MakeProductCode();
     auto add = [&](int name, const memory::desc& desc) {
       impl.arguments.emplace_back(desc, Lib().engine, nullptr);
       impl.bound.push_back({name, impl.arguments.back().get()});
