@@ -71,10 +71,12 @@ int List(const std::string& given, bool as_json) {
                        {"slices", entry.slices.size()}});
   }
   text += fmt::format("{:<{}}  {:<8}  {:<16}  {:>10}\n", "all", width, "", "", bytes);
-  WriteStandardOutput(
-      as_json ? Json{{"checkpoint", path}, {"data_files", bundle.num_shards()}, {"bytes", bytes}, {"tensors", tensors}}
-                    .Text()
-              : text);
+  if (as_json) {
+    Json json = {{"checkpoint", path}, {"data_files", bundle.num_shards()}, {"bytes", bytes}};
+    json["tensors"] = std::move(tensors);
+    text = json.Text();
+  }
+  WriteStandardOutput(text);
   return kSuccess;
 }
 
