@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <variant>
 #include <vector>
 
@@ -22,8 +23,8 @@ class Json {
   Json();                // null
   Json(std::nullptr_t);  // null
   Json(bool value);
-  Json(std::signed_integral auto value) : value_(static_cast<int64_t>(value)) {}
-  Json(std::unsigned_integral auto value) : value_(static_cast<uint64_t>(value)) {}
+  template <std::integral T>
+  Json(T value);
   Json(double value);
   Json(const char* text);
   Json(std::string text);
@@ -73,6 +74,9 @@ struct Json::Member {
   std::string key;
   Json value;
 };
+
+template <std::integral T>
+Json::Json(T value) : value_(std::conditional_t<std::is_signed_v<T>, int64_t, uint64_t>(value)) {}
 
 template <typename T>
 Json::Json(const std::vector<T>& items) : Json(Array()) {
