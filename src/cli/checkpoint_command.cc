@@ -126,7 +126,8 @@ int Compare(const std::string& a, const std::string& b, double tolerance, bool a
 
 // Flags may stand anywhere on the line.
 std::vector<std::string> FlagsFirst(std::vector<std::string> words) {
-  std::ranges::stable_partition(words, [](const std::string& word) { return word.size() > 1 && word[0] == '-'; });
+  std::stable_partition(words.begin(), words.end(),
+                        [](const std::string& word) { return word.size() > 1 && word[0] == '-'; });
   return words;
 }
 
